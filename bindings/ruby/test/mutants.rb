@@ -1,15 +1,16 @@
 # frozen_string_literal: true
 
 # Controls that must fail: the binding with one mistake put in, for which the tests must find
-# it. `ruby test/mutants.rb [NAME...]`, after `rake test_libraries`; BUILD as for rake. A mutation
-# that does not find its place in the text is a failure too.
+# it. `ruby test/mutants.rb [NAME...]`, after `rake test_libraries`; BUILD as for rake. With PART=2/4, the second quarter of
+# them. A mutation that does not find its place in the text is a failure too.
 
 require "fileutils"
 require "rbconfig"
 
 HERE = File.expand_path("..", __dir__)
 OUT = File.expand_path(ENV["BUILD"] || "tmp", HERE)
-WORK = "#{OUT}/mutant"
+PART, PARTS = (ENV["PART"] || "1/1").split("/").map(&:to_i)
+WORK = "#{OUT}/mutant#{PART}"
 
 # name => [file, text, what takes its place, the test that is asked first]
 MUTANTS = {
@@ -125,7 +126,7 @@ def prepare
   insight = "#{header}/bindings/insight/rrc_insight.h"
   FileUtils.cp(insight, "#{WORK}/ext/rrc_insight.h") if File.exist?(insight)
   FileUtils.cp("#{OUT}/lib/nodes.#{RbConfig::CONFIG['DLEXT']}", "#{WORK}/lib/")
-  Dir.chdir("#{WORK}/ext") { system({ "RAWREFCOUNT_CFLAGS" => "-O1 -w" }, "#{RbConfig.ruby} extconf.rb >log 2>&1") }
+  Dir.chdir("#{WORK}/ext") { system({ "RAWREFCOUNT_CFLAGS" => "-O0 -g0 -w" }, "#{RbConfig.ruby} extconf.rb >log 2>&1") }
 end
 
 def build(file, text, instead)
@@ -142,9 +143,10 @@ def build(file, text, instead)
   nil
 end
 
-def noticed?(tests)
-  tests.any? do |test|
-    !system({ "RUNS" => "6", "CPU_SECONDS" => "20" }, "timeout", "120", RbConfig.ruby, "-I#{WORK}/lib", "-I#{HERE}/lib",
+# The test that notices, or nil.
+def noticed_by(tests)
+  tests.find do |test|
+    !system({ "RUNS" => "6", "CPU_SECONDS" => "20", "FIRST_FAILURE" => "1" }, "timeout", "120", RbConfig.ruby, "-I#{WORK}/lib", "-I#{HERE}/lib",
             "-I#{HERE}/test", "#{HERE}/test/test_#{test}.rb", out: "#{WORK}/log", err: %i[child out])
   end
 end
@@ -152,20 +154,24 @@ end
 TESTS = %w[values wrappers dispose states usercode foreign insight objspace process random collector cycles].freeze
 
 # Some mistakes show only if Ruby's collector comes at the right moment, and so the tests are asked twice.
-def noticed_by_any?(first)
+def noticed_by_any(first)
   tests = [first, *TESTS].compact.uniq
-  noticed?(tests) || noticed?(tests)
+  noticed_by(tests) || noticed_by(tests)
 end
 
 $stdout.sync = true
 passed = failed = 0
 prepare or abort "the binding cannot be built: see #{WORK}/ext/log"
-MUTANTS.each do |name, (file, text, instead, first)|
-  next if ARGV.any? && !ARGV.include?(name)
+MUTANTS.each_with_index do |(name, (file, text, instead, first)), i|
+  next if (ARGV.any? && !ARGV.include?(name)) || i % PARTS != PART - 1
 
-  trouble = build(file, text, instead) || (noticed_by_any?(first) ? nil : "no test notices")
+  start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  trouble = build(file, text, instead)
+  test = noticed_by_any(first) unless trouble
+  trouble ||= "no test notices" unless test
   trouble ? failed += 1 : passed += 1
-  puts trouble ? "FAILED: #{name}: #{trouble}" : "ok: #{name}"
+  seconds = (Process.clock_gettime(Process::CLOCK_MONOTONIC) - start).round
+  puts trouble ? "FAILED: #{name}: #{trouble}" : "ok: #{name}: #{test} notices, #{seconds} s"
 end
 puts "#{passed} passed, #{failed} failed"
 exit failed.zero? && passed.positive?
