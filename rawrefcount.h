@@ -323,6 +323,8 @@
  *        - Python.h: what an extension uses and the API does not have is an error when it is compiled. Python.h
  *          includes pythread.h and the system's headers that CPython's does.
  *        - pvm --help names --extension.
+ *        - Python.h: an exception that tp_clear, tp_dealloc or tp_finalize leaves behind is reported, and the one that
+ *          was set stays set; (unraisable-hook f) gets such exceptions. PyObject_IS_GC asks tp_is_gc.
  *        New in Python.h: _PyTuple_Resize, Py_ReprEnter, Py_ReprLeave, PyUnicode_AppendAndDel.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);

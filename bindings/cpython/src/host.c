@@ -347,6 +347,7 @@ static void close_api(cvm *vm)
     py->ended = 1;
     PyErr_Clear();
     Py_CLEAR(py->flying);
+    Py_CLEAR(py->unraisable);
     Py_CLEAR(py->defs);
     if (py->modules != NULL)
         PyDict_Clear(py->modules);

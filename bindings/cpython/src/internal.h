@@ -35,6 +35,7 @@ typedef struct py_state {
     size_t repr_count, repr_capacity;
     PyObject *modules;              /* by name */
     PyObject *interned;
+    PyObject *unraisable;           /* NULL, or what gets exceptions that nobody else can get */
     struct _PyWeakReference *told, *last_told;      /* their objects went, and their callbacks are still to be called */
     PyObject *defs;                 /* modules of single-phase definitions, by the address of these */
     py_file *files;                 /* modules that are in shared objects */
@@ -93,6 +94,8 @@ int py_add_slot_wrappers(PyTypeObject *type, PyObject *dict);
 int py_fix_slots(PyTypeObject *type);                   /* from the methods of a class of the language */
 PyObject *py_lookup_special(PyObject *op, const char *name);       /* new, bound; NULL without an exception: none */
 const char *py_type_name(PyObject *op);
+
+void py_unraisable(const char *where, PyObject *op);        /* the exception that is set goes to the hook. op may be NULL */
 
 /* ---- weak references: others.c ------------------------------------------- */
 

@@ -18,15 +18,24 @@
 #define ENTER(heap) cvm *saved_vm = py_vm; py_vm = rrc_userdata(heap)
 #define LEAVE() py_vm = saved_vm
 
+/* The exception that is set stays set, and one that a slot leaves behind is reported. */
+#define RUN_SLOT(name, call) \
+    do { \
+        PyObject *type, *value, *traceback; \
+        py_call_back(); \
+        PyErr_Fetch(&type, &value, &traceback); \
+        call; \
+        if (PyErr_Occurred() != NULL) \
+            py_unraisable(name, NULL); \
+        PyErr_Restore(type, value, traceback); \
+    } while (0)
+
 static void slot_dealloc(rrc_heap *heap, rrc_object *ob)
 {
-    PyObject *op = (PyObject *)(void *)ob, *type, *value, *traceback;
+    PyObject *op = (PyObject *)(void *)ob;
     ENTER(heap);
 
-    py_call_back();
-    PyErr_Fetch(&type, &value, &traceback);
-    Py_TYPE(op)->tp_dealloc(op);
-    PyErr_Restore(type, value, traceback);
+    RUN_SLOT("tp_dealloc", Py_TYPE(op)->tp_dealloc(op));
     LEAVE();
 }
 
@@ -35,21 +44,17 @@ static int slot_clear(rrc_heap *heap, rrc_object *ob)
     PyObject *op = (PyObject *)(void *)ob;
     ENTER(heap);
 
-    py_call_back();
-    Py_TYPE(op)->tp_clear(op);
+    RUN_SLOT("tp_clear", Py_TYPE(op)->tp_clear(op));
     LEAVE();
     return 0;
 }
 
 static void slot_finalize(rrc_heap *heap, rrc_object *ob)
 {
-    PyObject *op = (PyObject *)(void *)ob, *type, *value, *traceback;
+    PyObject *op = (PyObject *)(void *)ob;
     ENTER(heap);
 
-    py_call_back();
-    PyErr_Fetch(&type, &value, &traceback);
-    Py_TYPE(op)->tp_finalize(op);
-    PyErr_Restore(type, value, traceback);
+    RUN_SLOT("tp_finalize", Py_TYPE(op)->tp_finalize(op));
     LEAVE();
 }
 
@@ -993,8 +998,14 @@ static PyGetSetDef type_getset[] = {
 };
 static PyMethodDef type_methods[] = { { "mro", method_mro, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
 
+/* Static types belong to no VM. */
+static int type_is_gc(PyObject *op)
+{
+    return PyType_HasFeature(TYPE(op), Py_TPFLAGS_HEAPTYPE);
+}
+
 PyTypeObject PyType_Type = {
-    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "type", .tp_basicsize = sizeof(PyHeapTypeObject),
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "type", .tp_basicsize = sizeof(PyHeapTypeObject), .tp_is_gc = type_is_gc,
     .tp_dealloc = type_dealloc, .tp_repr = type_repr, .tp_call = type_call, .tp_getattro = type_getattro,
     .tp_setattro = type_setattro, .tp_traverse = type_traverse, .tp_clear = type_clear,
     .tp_weaklistoffset = offsetof(PyHeapTypeObject, weakrefs),

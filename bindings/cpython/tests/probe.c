@@ -914,6 +914,46 @@ static PyTypeObject TrackedShelf = {
     .tp_clear = shelf_clear, .tp_new = shelf_new
 };
 
+/* ---- a type whose slots leave exceptions behind ------------------------------------ */
+
+static int spoiler_clear(PyObject *op)
+{
+    looker_clear(op);
+    PyErr_SetString(PyExc_ValueError, "clear");
+    return -1;
+}
+
+static void spoiler_finalize(PyObject *op)
+{
+    (void)op;
+    PyErr_SetString(PyExc_KeyError, "finalize");
+}
+
+static void spoiler_dealloc(PyObject *op)
+{
+    looker_dealloc(op);
+    PyErr_SetString(PyExc_TypeError, "dealloc");
+}
+
+static PyTypeObject Spoiler = {
+    PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "spoiler", .tp_basicsize = offsetof(looker, items),
+    .tp_itemsize = sizeof(PyObject *), .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_dealloc = spoiler_dealloc,
+    .tp_traverse = looker_traverse, .tp_clear = spoiler_clear, .tp_new = looker_new, .tp_finalize = spoiler_finalize
+};
+
+/* Collects while an exception is set: it stays set, and is returned. */
+FUNCTION(collect_with_error)
+{
+    PyObject *type, *value, *traceback;
+    UNUSED;
+    PyErr_SetString(PyExc_IndexError, "mine");
+    PyGC_Collect();
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
+    return value;
+}
+
 /* How many objects lookers have found whole since the last time. */
 FUNCTION(lookers_found)
 {
@@ -983,7 +1023,8 @@ static PyMethodDef methods[] = {
     METHOD("call-it", call), METHOD("call-method", call_method), METHOD("make-adder", make_adder),
     METHOD("no-error", no_error), METHOD("both", both), METHOD("message-of", message_of), METHOD("meanwhile", meanwhile),
     METHOD("get-attr", get_attr), METHOD("set-attr", set_attr), METHOD("check-box", check_box), METHOD("boxes", count_boxes),
-    METHOD("while-borrowed", while_borrowed), METHOD("lookers-found", lookers_found), METHOD("locks", locks), METHOD("cases", cases), { NULL, NULL, 0, NULL }
+    METHOD("while-borrowed", while_borrowed), METHOD("lookers-found", lookers_found),
+    METHOD("collect-with-error", collect_with_error), METHOD("locks", locks), METHOD("cases", cases), { NULL, NULL, 0, NULL }
 };
 
 static void free_module(void *module)
@@ -996,7 +1037,7 @@ static PyModuleDef definition = { PyModuleDef_HEAD_INIT, .m_name = "probe", .m_s
 
 PyMODINIT_FUNC PyInit_probe(void)
 {
-    static PyTypeObject *const types[] = { &Box, &BigBox, &Row, &Looker, &LastLooker, &Book, &Shelf, &TrackedShelf };
+    static PyTypeObject *const types[] = { &Box, &BigBox, &Row, &Looker, &LastLooker, &Spoiler, &Book, &Shelf, &TrackedShelf };
     PyObject *module = PyModule_Create(&definition);
     size_t i;
     for (i = 0; module != NULL && i < sizeof types / sizeof *types; i++)

@@ -271,6 +271,64 @@ static void resizing(void)
     PyErr_Clear();
 }
 
+/* ---- collections ---------------------------------------------------------------------- */
+
+/* A ring of n objects of a class, which nobody holds. */
+static void ring(PyObject *class, int n)
+{
+    PyObject *first = PyObject_CallNoArgs(class), *last = Py_NewRef(first), *next;
+    for (; n > 1; n--) {
+        next = PyObject_CallNoArgs(class);
+        PyObject_SetAttrString(last, "next", next);
+        Py_DECREF(last);
+        last = next;
+    }
+    PyObject_SetAttrString(last, "next", first);
+    Py_DECREF(last);
+    Py_DECREF(first);
+}
+
+static PyObject *collect(PyObject *self, PyObject *ref)
+{
+    (void)self, (void)ref;
+    say("inside: %zd", PyGC_Collect());
+    Py_RETURN_NONE;
+}
+static PyMethodDef collect_def = { "collect", collect, METH_O, NULL };
+
+static void collections(void)
+{
+    PyObject *class = class_new("A", NULL, Py_BuildValue("(ss)", "next", "__weakref__")), *op, *callback, *ref;
+    say("collections");
+    PyGC_Collect();
+    say("nothing: %zd", PyGC_Collect());
+    ring(class, 1);
+    ring(class, 3);
+    say("four: %zd", PyGC_Collect());
+    say("before: %d", PyGC_Disable());
+    ring(class, 2);
+    say("disabled: %zd %d", PyGC_Collect(), PyGC_IsEnabled());
+    say("before: %d %d", PyGC_Enable(), PyGC_Enable());
+    say("two: %zd", PyGC_Collect());
+    ring(class, 2);
+    PyErr_SetNone(PyExc_KeyError);
+    say("two, and the exception stays: %zd %d", PyGC_Collect(), PyErr_ExceptionMatches(PyExc_KeyError));
+    PyErr_Clear();
+    op = PyObject_CallNoArgs(class);
+    PyObject_SetAttrString(op, "next", op);
+    callback = PyCFunction_New(&collect_def, NULL);
+    ref = PyWeakref_NewRef(op, callback);
+    Py_DECREF(op);
+    say("one: %zd", PyGC_Collect());
+    Py_DECREF(ref);
+    Py_DECREF(callback);
+    op = PyObject_CallNoArgs(class);
+    say("of the collector: %d %d %d", PyObject_IS_GC(op), PyObject_IS_GC(class), PyObject_IS_GC((PyObject *)&PyLong_Type));
+    say("tracked: %d %d %d", PyObject_GC_IsTracked(op), PyObject_GC_IsTracked(class), PyObject_GC_IsTracked((PyObject *)&PyLong_Type));
+    Py_DECREF(op);
+    Py_DECREF(class);
+}
+
 /* ---- the value of an error goes with it ----------------------------------------------- */
 
 static void errors(void)
@@ -303,6 +361,7 @@ static PyObject *run(PyObject *self, PyObject *none)
     texts();
     weak_references();
     resizing();
+    collections();
     errors();
     text = said;
     said = NULL;
