@@ -325,6 +325,15 @@
  *        - A link of an object whose type has RRC_TPFLAGS_HAVE_GC and tp_basicsize 0 is refused (RRC_ETYPE).
  *        - Python.h: weak references to garbage and in it are dead together, before any callback or finalizer runs.
  *          A weak reference that is garbage has no callback. `weakref` can be a base of a class.
+ *        - Python.h: `__slots__`; bases whose layouts do not fit are refused; a dict or a tuple can contain itself when
+ *          its text is made; tuples and lists with missing items do not crash; weak references to classes,
+ *          functions, methods, modules; the exception of an error that is over goes.
+ *        - Python.h: what an extension uses and the API does not have is an error when it is compiled. Python.h
+ *          includes pythread.h and the system's headers that CPython's does.
+ *        - pvm --help names --extension.
+ *        - Python.h: an exception that tp_clear, tp_dealloc or tp_finalize leaves behind is reported, and the one that
+ *          was set stays set; (unraisable-hook f) gets such exceptions. PyObject_IS_GC asks tp_is_gc.
+ *        New in Python.h: _PyTuple_Resize, Py_ReprEnter, Py_ReprLeave, PyUnicode_AppendAndDel.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;

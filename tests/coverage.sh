@@ -1,9 +1,9 @@
 #!/bin/sh
-# coverage.sh - which lines and branches of rawrefcount.h no test reaches.
+# coverage.sh - which lines and branches of rawrefcount.h and rrc_insight.h no test reaches.
 #
 #   coverage.sh count PROGRAM      runs a test of a variant with "cover" (see variant.sh): to
-#                                  BUILD/coverage/NAME.counts go what it counts, by line and column,
-#                                  and how its runs went
+#                                  BUILD/coverage/NAME.counts go what it counts, by header, line and
+#                                  column, and how its runs went
 #   coverage.sh report COUNTS...   adds up. coverage.txt lists what cannot be reached, each with its
 #                                  reason; an entry that is reached, or not there, is a failure
 #
@@ -12,6 +12,7 @@
 QUICK=1
 export QUICK
 out=$BUILD/coverage
+headers='rawrefcount.h bindings/insight/rrc_insight.h'
 mkdir -p "$out" || exit 1
 command=$1
 shift
@@ -64,20 +65,27 @@ count() {
         ;;
     esac
     $profdata merge -o "$out/$name.profdata" "$out/$name"-*.profraw &&
-        $cov export "$1" -instr-profile="$out/$name.profdata" -format=lcov -skip-functions rawrefcount.h |
-            sed -n 's/^DA:\(.*\),\(.*\)/line \1 \2/p' &&
+        # shellcheck disable=SC2086
+        $cov export "$1" -instr-profile="$out/$name.profdata" -format=lcov -skip-functions $headers |
+            awk -F '[:,]' '/^SF:/ { header = $2; sub(/.*\//, "", header) }
+                           /^DA:/ { print "line", header, $2, $3 }' &&
         # One function of the program a line: its branches, then its files.
-        $cov export "$1" -instr-profile="$out/$name.profdata" rawrefcount.h | tr '{' '\n' |
-            grep '"filenames":.*rawrefcount.h' >"$out/$name.functions" || { echo "failed $name: no counts"; return; }
+        # shellcheck disable=SC2086
+        $cov export "$1" -instr-profile="$out/$name.profdata" $headers | tr '{' '\n' |
+            grep -E '"filenames":.*(rawrefcount|rrc_insight)\.h' >"$out/$name.functions" ||
+        { echo "failed $name: no counts"; return; }
     awk '{
         n = split(substr($0, index($0, "\"filenames\":[") + 13), file, ",")
-        for (i = 1; i <= n; i++)
-            is_header[i - 1] = file[i] ~ /rawrefcount\.h"/
+        for (i = 1; i <= n; i++) {
+            header[i - 1] = ""
+            if (match(file[i], /(rawrefcount|rrc_insight)\.h"/))
+                header[i - 1] = substr(file[i], RSTART, RLENGTH - 1)
+        }
         branches = substr($0, 1, index($0, "],\"count\""))
         n = split(branches, branch, "[")
         for (i = 1; i <= n; i++)
-            if (split(branch[i], b, /[],]/) >= 9 && is_header[b[7] + 0])
-                print "branch", b[1], b[2], b[3], b[4], b[5], b[6]
+            if (split(branch[i], b, /[],]/) >= 9 && header[b[7] + 0] != "")
+                print "branch", header[b[7] + 0], b[1], b[2], b[3], b[4], b[5], b[6]
     }' "$out/$name.functions"
 }
 
@@ -97,7 +105,7 @@ done <<END
 $(cat "$@" | grep -E '^(ok|failed) ')
 END
 
-# The list of what is excused, then the header's text, then the counts.
+# The list of what is excused, then the text of the headers, then the counts.
 awk '
 FILENAME ~ /coverage\.txt$/ {
     if ($0 ~ /^[^# ]/) {
@@ -105,62 +113,66 @@ FILENAME ~ /coverage\.txt$/ {
     }
     next
 }
-FILENAME ~ /rawrefcount\.h$/ {
-    text[FNR] = $0
+FILENAME ~ /\.h$/ {
+    header = FILENAME
+    sub(/.*\//, "", header)
+    text[header, FNR] = $0
     if ($0 ~ /^[A-Za-z].*\(/ && $0 !~ /;$/ || $0 ~ /^#define .*\\$/) {
         name = $0
         sub(/\(.*/, "", name)
         sub(/ *\\?$/, "", name)
         sub(/.*[ *]/, "", name)
     }
-    function_at[FNR] = name
+    function_at[header, FNR] = name
     next
 }
 $1 == "line" {
-    if (!($2 in run))
+    key = $2 " " $3
+    if (!(key in run))
         line_count++
-    run[$2] += $3
+    run[key] += $4
     next
 }
 $1 == "branch" {
-    key = $2 " " $3 " " $4 " " $5
+    key = $2 " " $3 " " $4 " " $5 " " $6
     if (!(key in yes))
         branch_count += 2
-    yes[key] += $6
-    no[key] += $7
+    yes[key] += $7
+    no[key] += $8
 }
 # What was missed, as it is written in coverage.txt: of all places with one text in one
 # function there is one entry.
-function miss(line, column, what,    entry) {
-    if (function_at[line] == "")        # an argument of a public macro, seen at its definition
+function miss(header, line, column, what,    entry) {
+    if (function_at[header, line] == "")        # an argument of a public macro, seen at its definition
         return 1
-    entry = function_at[line] ": " what
+    entry = function_at[header, line] ": " what
     if (entry in excused) {
         used[entry] = 1
         return 1
     }
-    printf "rawrefcount.h:%d:%d: %s\n", line, column, entry
+    printf "%s:%d:%d: %s\n", header, line, column, entry
     bad++
     return 0
 }
 function code(key,    part, i, s) {
     split(key, part, " ")
-    if (part[1] == part[3])
-        return substr(text[part[1]], part[2], part[4] - part[2])
-    s = substr(text[part[1]], part[2])
-    for (i = part[1] + 1; i <= part[3]; i++)
-        s = s " " (i < part[3] ? text[i] : substr(text[i], 1, part[4] - 1))
+    if (part[2] == part[4])
+        return substr(text[part[1], part[2]], part[3], part[5] - part[3])
+    s = substr(text[part[1], part[2]], part[3])
+    for (i = part[2] + 1; i <= part[4]; i++)
+        s = s " " (i < part[4] ? text[part[1], i] : substr(text[part[1], i], 1, part[5] - 1))
     gsub(/ +/, " ", s)
     return s
 }
 END {
-    for (line in run)
-        if (run[line] == 0) {
-            s = text[line]
+    for (key in run)
+        if (run[key] == 0) {
+            split(key, part, " ")
+            s = text[part[1], part[2]]
             gsub(/^ +| *\/\*.*\*\/ *$| +$/, "", s)
             if (s ~ /^[{}]*$|^#/)
                 line_count--
-            else if (miss(line, 1, "never run: " s))
+            else if (miss(part[1], part[2], 1, "never run: " s))
                 excused_lines++
             else
                 missed_lines++
@@ -172,10 +184,10 @@ END {
             continue
         }
         if (yes[key] == 0) {
-            if (miss(part[1], part[2], "never true: " code(key))) excused_branches++; else missed_branches++
+            if (miss(part[1], part[2], part[3], "never true: " code(key))) excused_branches++; else missed_branches++
         }
         if (no[key] == 0) {
-            if (miss(part[1], part[2], "never false: " code(key))) excused_branches++; else missed_branches++
+            if (miss(part[1], part[2], part[3], "never false: " code(key))) excused_branches++; else missed_branches++
         }
     }
     for (entry in excused)
@@ -187,7 +199,7 @@ END {
         100 * (1 - missed_lines / line_count), line_count, excused_lines,
         100 * (1 - missed_branches / branch_count), branch_count, excused_branches
     exit bad > 0
-}' tests/coverage.txt rawrefcount.h "$@" >"$out/report"
+}' tests/coverage.txt $headers "$@" >"$out/report"
 status=$?
 for counts in "$@"; do          # what has failed is counted again next time
     if grep -q '^failed ' "$counts"; then rm -f "$counts"; fi

@@ -593,19 +593,24 @@ static void leaks_without_heads(void)
     free(t);
 }
 
-/* What is made of objects whose type is not known, at least by number. */
+/* Objects whose type is not known, or has no name. */
 static void leaks_of_no_type(void)
 {
+    static const rrc_type NoName = { .tp_basicsize = 12345, .tp_dealloc = node_dealloc };
     host *h = host_open(NULL);
     text *t = text_open(h);
     rrc_object *plain = ob_shared(h, P, host_new(h, HOST_OLD), FULL), *owner = knot_new(h, &Knot, 0);
+    rrc_object *other = ob_shared(h, P, host_new(h, HOST_OLD), FULL);
 
     RRC_TYPE(plain) = NULL;
-    check_int(end_with_report(t), 1);
+    RRC_TYPE(other) = &NoName;
+    check_int(end_with_report(t), 2);
     check_int(mentions(t->written, "C still holds 1 object of ?, 0 bytes:\n? "), 1);
+    check_int(mentions(t->written, "C still holds 1 object of ?, 12345 bytes:\n? "), 1);
     check_int(mentions(t->written, "C still holds 1 object of Knot, "), 1);
-    RRC_TYPE(plain) = &Node;
+    RRC_TYPE(plain) = RRC_TYPE(other) = &Node;
     rrc_decref(h->heap, plain);
+    rrc_decref(h->heap, other);
     rrc_decref(h->heap, owner);
     host_end(h);
     free(t);
@@ -1499,6 +1504,36 @@ static void a_snapshot_without_memory(void)
     }
 }
 
+/* The first snapshot of a heap, which has to remember its objects. */
+static void a_first_snapshot_without_memory(void)
+{
+    size_t fail_at, failures = 0;
+    int has_failed = 1;
+
+    for (fail_at = 1; has_failed; fail_at++) {
+        crowd c = crowd_open(0);
+        host *h = c.a.h;
+        size_t bytes = h->live_bytes;
+        rrc_stats stats = host_stats(h);
+        char ids[40];
+        int code;
+
+        unit_context("allocation %u fails", (unsigned)fail_at);
+        h->fail_at = h->calls.allocate + fail_at;
+        code = rrc_dump_heapsnapshot(h->heap, host_insight(h), ignore_text, NULL);
+        has_failed = h->failed > 0;
+        check_int(code, !has_failed || code == RRC_OK ? RRC_OK : RRC_ENOMEM);
+        failures += code != RRC_OK;
+        h->fail_at = 0;
+        check_int(h->live_bytes - bytes, host_stats(h).memory - stats.memory);
+        snprintf(ids, sizeof ids, "%s", snapshot_ids(c.a.t, "KnotTable"));      /* (numbers can have been used up) */
+        check_str(snapshot_ids(c.a.t, "KnotTable"), ids);
+        crowd_close(&c, 0);
+    }
+    check(failures > 8);
+    unit_context("%s", "");
+}
+
 /* Long names are cut, and a name may begin another one. An object may have lost its type. */
 static void names_of_all_lengths(void)
 {
@@ -1944,6 +1979,7 @@ UNIT_GROUP(gc_insight,
     UNIT(a_snapshot_in_full),
     UNIT(ids_are_those_of_one_life),
     UNIT(a_snapshot_without_memory),
+    UNIT(a_first_snapshot_without_memory),
     UNIT(names_of_all_lengths),
     UNIT(objects_with_ids_and_without),
     UNIT(traverses_that_change),

@@ -34,7 +34,8 @@ int main(int argc, char **argv)
         }
     }
     argv[to] = NULL;
-    status = cvm_command(argv, layers, add_extensions);
+    status = cvm_command(argv, &(cvm_program){
+        "pvm", "  --extension [PACKAGE=]FILE  where a module of the C API is; can be repeated\n", layers, add_extensions });
     free(extensions);
     return status;
 }

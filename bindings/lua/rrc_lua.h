@@ -533,6 +533,24 @@ typedef struct rrcl_class_info {
     struct rrcl_class_info *next;
 } rrcl_class_info;
 
+/* A userdata that is garbage from the start, in a slot of its own: see rrcl_sees_end. */
+typedef struct rrcl_canary {
+    uint32_t era;                   /* the number of the one that is in the slot, or was last */
+    uint32_t ended;                 /* ... and of the last one whose cycle has been counted */
+} rrcl_canary;
+
+/* What is to be done about steps: see rrcl_sees_end. */
+enum { RRCL_NO_STEP, RRCL_STEP_WANTED, RRCL_STEP_OPEN };
+
+typedef struct rrcl_step_state {
+    int      stage;                 /* RRCL_NO_STEP, ... */
+    uint32_t decided;               /* the last cycle for which it was decided whether there is to be a step */
+    int      has_left;              /* another step must follow this one: it has left deaths, or somebody asked */
+    size_t   units;                 /* of the open step, done so far */
+    size_t   owed;                  /* units: see rrcl_pay */
+    int      paid_kbytes;           /* Lua's memory then; -1: unknown */
+} rrcl_step_state;
+
 typedef struct rrcl_state {
     rrc_heap   *heap;
     lua_State  *hidden;             /* NULL: closed */
@@ -541,11 +559,9 @@ typedef struct rrcl_state {
     lua_State  *main;               /* that thread; NULL: unknown */
     rrcl_shard *shards;             /* the first slot, 0, stays empty */
     uint32_t    shard_count;
-    uint32_t    era;                /* the number of the main sentinel that is in its slot, or was last */
-    uint32_t    ended;              /* ... and of the last one whose cycle has ended: see rrcl_sentinel_gc */
+    rrcl_canary sentinel, ticker;
     size_t      searches;           /* of shards, that this slice may still do: see rrcl_survivor */
     size_t      searched;           /* ... and that it has done to root something */
-    int         has_left;           /* this step has left deaths to the next one */
     uint32_t    must_search;        /* all shards before this one must be searched; 0: none */
     uint32_t    slot_count, free_slot;  /* slot_count: with that of slot 0 */
     rrc_map     classes;            /* rrc_lua_class, and rrc_type -> rrcl_class_info */
@@ -557,17 +573,12 @@ typedef struct rrcl_state {
     int         in_step;
     int         deaths;             /* of proxies: so many cycles of Lua's have still to look for
                                        what died with them */
-    int         wants_step;         /* there is to be one */
-    int         is_open;            /* a step is: see rrcl_slice */
-    int         has_missed;         /* ... and since then a cycle has ended */
+    rrcl_step_state step;
     uint32_t    cycle;              /* of Lua's: their number */
     size_t      sentinels;          /* that were made in it, beside the main one */
-    size_t      units;              /* of the open step, done so far */
-    size_t      owed;               /* units: see rrcl_pay */
     size_t      units_of_kbyte;
     uint32_t    calls;              /* that allocate: see rrcl_before_allocating */
     size_t      new_values;         /* that were made, up to now */
-    int         paid_kbytes;        /* Lua's memory then; -1: unknown */
     size_t      used;               /* slots */
     size_t      made, died;         /* proxies, since Lua's last cycle */
     int         notes_proxies;      /* OWNERS has each new proxy */
@@ -575,8 +586,7 @@ typedef struct rrcl_state {
     int         is_confirming, is_letting_go;
     size_t      held, held_again;   /* wrappers that are dying, but are held; ... and have died before */
     uint32_t    clock;              /* Lua's cycles since then that look at what is old: see rrcl_read_clock */
-    int         is_counted;         /* the cycle that has taken the clock out of its slot is */
-    uint32_t    counted_in;         /* ... in that of state->cycle */
+    uint32_t    ticked_in;          /* the value of `cycle` when it ticked last */
     int         has_spared;         /* there is a proxy that is_spared */
     size_t      sighted;            /* proxies were brought back as they were dead for the first time */
     int         must_confirm;       /* ... many in one cycle: another one is to follow at once */
@@ -1133,6 +1143,59 @@ static uint32_t rrcl_owner_slot(rrcl_state *state, lua_State *L)
     return rrcl_slot_at(state, slot)->ob != NULL && rrcl_slot_at(state, slot)->generation == number >> 32 ? slot : 0;
 }
 
+/* Lua's cycles
+   ------------
+   Two canaries tell of them: the main sentinel of all cycles (of the generational mode of 5.4: also of young
+   collections), and the ticker of the clock, which heaps with wrappers have, of those that look at what is old. Lua
+   takes a canary out of its slot when a cycle finds it dead, and calls its __gc later. Canaries have numbers. Whoever
+   looks first counts the cycle, once: for the sentinel that is the first __gc of any sentinel, for the ticker also
+   whoever asks for the time.
+
+       canary           counted    what has happened              what comes next
+       n, in its slot   n - 1      nothing                        a cycle takes it out
+       n, dying         n - 1      a cycle has ended              it is counted: n; a __gc puts n + 1 into the slot
+       n + 1, in slot   n - 1      the same; a call made n + 1    it is counted: n
+       n, dying         n          n + 1 is still to be made      its __gc makes n + 1. If memory is lacking, calls that
+                                                                  allocate make the sentinel, and later cycles the
+                                                                  ticker
+
+   For each counted cycle of the sentinel it is decided whether there is to be a step. While a step is open, the decision
+   waits until that has ended.
+
+       step             decided    what a __gc of a sentinel, or a call that makes an object, does about steps
+       none             cycle      nothing
+       wanted           cycle      begins one: a slice
+       open, at work    <= cycle   a slice. When the step has ended, the decision that waits is made
+
+   RRC_DEBUG checks all numbers. */
+
+/* What is on top of the hidden thread becomes the canary in this slot. */
+static void rrcl_set_canary(rrcl_state *state, uint32_t slot, rrcl_canary *canary)
+{
+    canary->era += (uint32_t)rrcl_is_empty(state, slot);        /* else it takes the place of one that lives */
+    rrcl_set(state, RRCL_VALUES, slot);
+}
+
+/* Has a cycle taken a canary out of the slot, and nobody has counted that cycle yet? Then it is counted now. */
+static int rrcl_sees_end(rrcl_state *state, uint32_t slot, rrcl_canary *canary)
+{
+    uint32_t taken = canary->era - !rrcl_is_empty(state, slot);
+    RRC_ASSERT((int32_t)(taken - canary->ended) >= 0 && "a cycle that goes on has been counted");
+    if (taken == canary->ended)
+        return 0;
+    canary->ended = taken;
+    return 1;
+}
+
+/* Is all decided that can be? */
+static void rrcl_check_steps(const rrcl_state *state)
+{
+    int waits = state->step.stage == RRCL_STEP_OPEN || state->in_step > 0 || state->hidden == NULL;
+    int is_decided = waits ? (int32_t)(state->cycle - state->step.decided) >= 0 : state->step.decided == state->cycle;
+    (void)is_decided;
+    RRC_ASSERT(is_decided && "a cycle has ended, and it was not decided whether a step follows");
+}
+
 static void rrcl_read_clock(rrcl_state *state);
 static int rrcl_sight_again(rrcl_state *state, uint32_t slot);
 
@@ -1160,12 +1223,12 @@ static void rrcl_revive(rrcl_state *state, uint32_t shard)
             }
         }
     }
-    state->shards[shard].revived = state->era;
+    state->shards[shard].revived = state->sentinel.era;
 }
 
 static int rrcl_is_revived(rrcl_state *state, uint32_t shard)
 {
-    return state->shards[shard].revived == state->era && !rrcl_is_empty(state, RRCL_SENTINEL_SLOT);
+    return state->shards[shard].revived == state->sentinel.era && !rrcl_is_empty(state, RRCL_SENTINEL_SLOT);
 }
 
 /* Can OWNERS have what the slot has lost? Sets the shard that would have it. */
@@ -1674,7 +1737,7 @@ static rrc_gcref rrcl_survivor(void *userdata, rrc_gcref ref)
     if (rrcl_may_revive(state, slot, &shard) && state->in_step) {
         if (state->searches == 0) {
             state->must_search = state->shard_count;
-            state->has_left = 1;
+            state->step.has_left = 1;
             return ref;
         }
         state->searches--;
@@ -2477,33 +2540,24 @@ static void rrcl_tick(rrcl_state *state)
     state->has_spared = 0;
 }
 
-/* Is there a cycle that is not counted yet? The clock is garbage from the start, like a sentinel. So each cycle that
-   looks at what is old takes it out of its slot, to which its __gc brings it back. */
+/* Count a cycle that looks at what is old. */
 static void rrcl_read_clock(rrcl_state *state)
 {
-    if (!state->has_wrappers || state->is_counted || !rrcl_is_empty(state, RRCL_CLOCK_SLOT))
+    if (!state->has_wrappers || !rrcl_sees_end(state, RRCL_CLOCK_SLOT, &state->ticker))
         return;
     rrcl_tick(state);
-    state->is_counted = 1;
-    state->counted_in = state->cycle;
+    state->ticked_in = state->cycle;
 }
 
-/* The clock on top of L gets its slot. */
-static void rrcl_set_clock(lua_State *L, rrcl_state *state)
-{
-    lua_xmove(L, state->hidden, 1);
-    rrcl_set(state, RRCL_VALUES, RRCL_CLOCK_SLOT);
-    state->is_counted = 0;
-}
-
-/* Make a clock. Raises. */
+/* Make a ticker. Raises. */
 static void rrcl_start_clock(lua_State *L, rrcl_state *state)
 {
     rrcl_new_userdata(L, 1);
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".clock");
     lua_setmetatable(L, -2);
     lua_pushvalue(L, -1);
-    rrcl_set_clock(L, state);
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set_canary(state, RRCL_CLOCK_SLOT, &state->ticker);
     lua_pushnil(L);                             /* as in rrcl_new_sentinel */
     lua_replace(L, -2);
     lua_pop(L, 1);
@@ -2527,7 +2581,8 @@ static int rrcl_clock_gc(lua_State *L)
     } else {
         lua_getmetatable(L, 1);
         lua_setmetatable(L, 1);
-        rrcl_set_clock(L, state);
+        lua_xmove(L, state->hidden, 1);
+        rrcl_set_canary(state, RRCL_CLOCK_SLOT, &state->ticker);
     }
     return 0;
 }
@@ -3775,14 +3830,34 @@ static int rrcl_wants_step(rrcl_state *state)
     return rrc_mirror_cycle(state->heap) || has_deaths;
 }
 
-/* A step begins. */
+/* One of Lua's cycles has ended, or a step: is there to be another step? */
+static void rrcl_decide_on_step(rrcl_state *state)
+{
+    if (state->step.stage == RRCL_STEP_OPEN || state->in_step || state->step.decided == state->cycle)
+        return;
+    state->step.decided = state->cycle;
+    if (rrcl_wants_step(state))
+        state->step.stage = RRCL_STEP_WANTED;
+}
+
 static void rrcl_begin_step(rrcl_state *state)
 {
-    state->wants_step = 0;
-    state->has_missed = state->has_left = 0;
-    state->owed = 0;
-    state->units = 0;
-    state->paid_kbytes = -1;
+    memset(&state->step, 0, sizeof state->step);
+    state->step.decided = state->cycle;
+    state->step.paid_kbytes = -1;
+}
+
+static void rrcl_end_step(rrcl_state *state)
+{
+    state->step.stage = state->step.has_left ? RRCL_STEP_WANTED : RRCL_NO_STEP;
+    rrcl_decide_on_step(state);
+}
+
+/* Nothing could be done now: all is as it was. */
+static void rrcl_take_back_step(rrcl_state *state, const rrcl_step_state *before)
+{
+    state->step = *before;
+    rrcl_decide_on_step(state);
 }
 
 /* Before a step: decide about the dying, and free what goes by its count. Returns whether a whole step must follow. */
@@ -3796,15 +3871,19 @@ static int rrcl_decide(rrcl_state *state)
 
 static int rrcl_step(rrcl_state *state)
 {
+    rrcl_step_state before;
     int code;
     rrcl_decide(state);
+    before = state->step;
     rrcl_begin_step(state);
     state->searches = SIZE_MAX;
     state->in_step++;
     code = rrc_mirror_step(state->heap);
     state->in_step--;
-    if (code != RRC_EPHASE)
-        state->is_open = 0;
+    if (code == RRC_EPHASE)
+        rrcl_take_back_step(state, &before);
+    else
+        rrcl_end_step(state);
     rrcl_run_pending(state, 0);
     return code;
 }
@@ -3827,11 +3906,11 @@ static size_t rrcl_do_units(rrcl_state *state, size_t max)
     size_t units = 0, part, done;
     state->searched = 0;
     do {
-        int looks = max > 0 && state->units < 2 * (size_t)state->slot_count;
+        int looks = max > 0 && state->step.units < 2 * (size_t)state->slot_count;
         part = looks && max - units > RRCL_UNITS_OF_A_LOOK ? RRCL_UNITS_OF_A_LOOK : max > 0 ? max - units : 0;
         done = rrc_mirror_work(state->heap, part);
         units += done;
-        state->units += done;
+        state->step.units += done;
     } while (done >= part && units < max && state->searched < RRCL_SEARCHES);
     return units;
 }
@@ -3841,13 +3920,14 @@ static size_t rrcl_do_units(rrcl_state *state, size_t max)
 static int rrcl_slice(rrcl_state *state, size_t max)
 {
     rrc_stats before, after;
+    rrcl_step_state step;
     size_t units;
-    int wants_step = state->wants_step;
     if (state->in_step)
         return 0;
-    if (!state->is_open && rrcl_decide(state))
+    if (state->step.stage != RRCL_STEP_OPEN && rrcl_decide(state))
         max = 0;
-    if (!state->is_open)
+    step = state->step;
+    if (step.stage != RRCL_STEP_OPEN)
         rrcl_begin_step(state);
     rrc_get_stats(state->heap, &before);
     state->searches = max > 0 ? 1 + max / RRCL_UNITS_OF_A_SEARCH : SIZE_MAX;
@@ -3856,14 +3936,13 @@ static int rrcl_slice(rrcl_state *state, size_t max)
     units = rrcl_do_units(state, max);
     state->in_step--;
     rrc_get_stats(state->heap, &after);
-    if (after.mirror_steps == before.mirror_steps) {
-        state->is_open |= units > 0;
-        state->wants_step = !state->is_open && wants_step;
-        return 0;
-    }
-    state->is_open = 0;
-    state->wants_step = state->has_left || (state->has_missed && rrcl_wants_step(state));
-    return 1;
+    if (after.mirror_steps != before.mirror_steps)
+        rrcl_end_step(state);
+    else if (units > 0)
+        state->step.stage = RRCL_STEP_OPEN;
+    else
+        rrcl_take_back_step(state, &step);
+    return after.mirror_steps != before.mirror_steps;
 }
 
 /* Is this __gc called by a script's collectgarbage(), which is a full collection? */
@@ -3883,12 +3962,22 @@ static int rrcl_is_full_collection(lua_State *L, const rrcl_state *state)
     return is_full;
 }
 
+/* A step must begin after this. */
+static void rrcl_want_step(rrcl_state *state)
+{
+    if (state->step.stage == RRCL_STEP_OPEN || state->in_step)
+        state->step.has_left = 1;
+    else
+        state->step.stage = RRCL_STEP_WANTED;
+}
+
 /* A slice of at most max units (0: none; SIZE_MAX: a whole step), and pending work. */
 static void rrcl_work(rrcl_state *state, size_t max)
 {
     if (max == SIZE_MAX) {
         rrcl_run_pending(state, 0);
-        state->wants_step |= rrcl_step(state) == RRC_EPHASE;
+        if (rrcl_step(state) == RRC_EPHASE)
+            rrcl_want_step(state);
     } else if (max > 0) {
         rrcl_slice(state, max);
     }
@@ -4040,7 +4129,8 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
             return result;
         result += found;
     } while (found > 0 && state->hidden != NULL && ++rounds < RRCL_ROUNDS);
-    state->is_open = state->wants_step = state->is_collecting = 0;
+    rrcl_begin_step(state);             /* (and it has ended) */
+    state->is_collecting = 0;
     if (was_running)
         lua_gc(L, LUA_GCRESTART, 0);
     if (state->must_end)
@@ -4176,7 +4266,7 @@ static void rrcl_do_portion(lua_State *L, rrcl_state *state)
     int extra = state->extra;
     if (state->is_started) {
         rrcl_gc_step(L, 16 + lua_gc(L, LUA_GCCOUNT, 0) / 200);
-    } else if (state->is_open || state->wants_step) {
+    } else if (state->step.stage != RRCL_NO_STEP) {
         rrcl_work(state, RRCL_MOST_UNITS);
     } else if (state->is_full) {
         lua_gc(L, LUA_GCCOLLECT, 0);
@@ -4213,33 +4303,23 @@ static void rrcl_pay(lua_State *L, rrcl_state *state)
 {
     int kbytes = lua_gc(L, LUA_GCCOUNT, 0);             /* -1 in finalizers of 5.4 */
     size_t units;
-    if (kbytes >= 0 && state->paid_kbytes < 0)
+    if (kbytes >= 0 && state->step.paid_kbytes < 0)
         state->units_of_kbyte = state->used * RRCL_UNITS_OF_A_SLOT / ((size_t)kbytes / 8 + 1);
-    else if (kbytes > state->paid_kbytes)
-        state->owed += (size_t)(kbytes - state->paid_kbytes) * state->units_of_kbyte;
+    else if (kbytes > state->step.paid_kbytes)
+        state->step.owed += (size_t)(kbytes - state->step.paid_kbytes) * state->units_of_kbyte;
     if (kbytes >= 0)
-        state->paid_kbytes = kbytes;
-    state->owed += RRCL_UNITS_OF_A_CALL;
-    if (state->owed < RRCL_LEAST_UNITS)
+        state->step.paid_kbytes = kbytes;
+    state->step.owed += RRCL_UNITS_OF_A_CALL;
+    if (state->step.owed < RRCL_LEAST_UNITS)
         return;
-    units = state->owed < RRCL_MOST_UNITS ? state->owed : RRCL_MOST_UNITS;
-    state->owed -= units;
+    units = state->step.owed < RRCL_MOST_UNITS ? state->step.owed : RRCL_MOST_UNITS;
+    state->step.owed -= units;
     rrcl_work(state, units);
 }
 
-/* A sentinel is garbage from the start: its __gc runs at the end of one of Lua's cycles (of
-   the generational mode of 5.4: of a young collection), after the marking. The main sentinel is in the sentinel's slot,
-   and has a number. Lua takes it out when a cycle finds it dead. The first __gc of any sentinel that sees this ends the
-   cycle, and makes the next main one if the slot is still empty: calls between the marking and that __gc find it empty,
-   too, and may have made one. (That one lives until the next cycle.) So:
-
-       main sentinel    number ended    what has happened               what a __gc of a sentinel does
-       n, in its slot   n - 1           nothing                         a slice, if a step is open or wanted
-       n, dying         n - 1           a cycle has ended               ends the cycle: n; makes n + 1; the first slice
-       n + 1, in slot   n - 1           the same; a call made n + 1     ends the cycle: n; the first slice
-       n, dying         n               memory is lacking for n + 1     makes n + 1; a slice
-
-   If memory is lacking, calls that allocate make the next one, too. RRC_DEBUG checks the numbers.
+/* The first __gc of any sentinel that sees that a cycle has ended counts it, and makes the next main one if the slot is
+   still empty: calls between the marking and that __gc find it empty, too, and may have made one. (That one lives until
+   the next cycle.) See rrcl_sees_end.
    While there are steps, the first sentinel makes others, which are not in the slot, and so does each of these: all
    together do a step at the end of the cycle, in short calls. They
    are made there, and Lua finalizes what is newer first: so a step comes after the deaths of the objects that were
@@ -4262,8 +4342,7 @@ static int rrcl_new_sentinel(lua_State *L)
     rrcl_need_open(L, state);
     lua_pushvalue(L, 2);
     lua_xmove(L, state->hidden, 1);
-    rrcl_set(state, RRCL_VALUES, RRCL_SENTINEL_SLOT);
-    state->era++;
+    rrcl_set_canary(state, RRCL_SENTINEL_SLOT, &state->sentinel);
     lua_pushnil(L);                             /* over the copies: these places can be registers */
     lua_replace(L, 2);                          /* of the Lua function that runs, which would hold it */
     return 0;
@@ -4301,18 +4380,6 @@ static void rrcl_need_sentinel(lua_State *L, rrcl_state *state)
         rrcl_try(L, rrcl_new_sentinel, state);
 }
 
-/* Has a cycle of Lua's taken a main sentinel out of the slot, and nobody has counted that cycle yet? Then it is counted
-   now. */
-static int rrcl_sees_end(rrcl_state *state)
-{
-    uint32_t taken = state->era - !rrcl_is_empty(state, RRCL_SENTINEL_SLOT);
-    RRC_ASSERT((int32_t)(taken - state->ended) >= 0 && "a sentinel has ended a cycle that goes on");
-    if (taken == state->ended)
-        return 0;
-    state->ended = taken;
-    return 1;
-}
-
 /* One of Lua's cycles has ended. */
 static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
 {
@@ -4323,11 +4390,10 @@ static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
     state->native_before = stats.native_bytes;
     state->native_new = state->native_told = 0;
     state->sentinels = 0;
-    state->has_missed = state->is_open;
-    if (state->is_counted && state->cycle - state->counted_in > 1)
-        rrcl_try(L, rrcl_new_clock, state);     /* lack of memory has lost the clock */
-    if (state->hidden != NULL && !state->is_open)
-        state->wants_step = rrcl_wants_step(state);
+    if (state->has_wrappers && state->ticker.ended == state->ticker.era && state->cycle - state->ticked_in > 1)
+        rrcl_try(L, rrcl_new_clock, state);     /* lack of memory has lost the ticker */
+    if (state->hidden != NULL)
+        rrcl_decide_on_step(state);
 }
 
 static int rrcl_sentinel_gc(lua_State *L)
@@ -4340,20 +4406,21 @@ static int rrcl_sentinel_gc(lua_State *L)
     rrcl_use(state, L);
     if (state->must_root)
         rrcl_root_wrappers(state);
-    is_first = rrcl_sees_end(state);
+    is_first = rrcl_sees_end(state, RRCL_SENTINEL_SLOT, &state->sentinel);
     if (is_first) {
         rrcl_end_cycle(L, state);
         units = RRCL_UNITS_OF_A_CYCLE;
     }
     if (state->hidden != NULL)
         rrcl_need_sentinel(L, state);
+    rrcl_check_steps(state);
     if (state->hidden == NULL || state->in_step)
         return 0;
-    if (!state->is_open && !state->wants_step)
+    if (state->step.stage == RRCL_NO_STEP)
         units = 0;
     rrcl_let_go_of_closed(L, state);
     rrcl_work_in_gc(L, state, units);
-    if (state->hidden != NULL && !state->calls_pay && (state->is_open || rrcl_is_busy(state)))
+    if (state->hidden != NULL && !state->calls_pay && (state->step.stage == RRCL_STEP_OPEN || rrcl_is_busy(state)))
         rrcl_try(L, rrcl_more_sentinels, state);
     if (state->hidden != NULL && is_first)
         rrcl_collect_wrappers(L, state);
@@ -4381,7 +4448,8 @@ static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
         rrcl_tell_native(L, state);
     if (state->hidden != NULL && (state->extra > 0 || (looks && state->next_kbytes < INT_MAX)))
         rrcl_pace(L, state);
-    if (state->hidden != NULL && (state->is_open || state->wants_step) && !state->in_step)
+    rrcl_check_steps(state);
+    if (state->hidden != NULL && state->step.stage != RRCL_NO_STEP && !state->in_step)
         rrcl_pay(L, state);
 }
 

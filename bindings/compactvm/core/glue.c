@@ -1,10 +1,7 @@
-/* glue.c - how this VM works with rawrefcount.h. If you port the header to a VM
- * of your own, this is the file to write, and the calls that heap.c makes are
- * what to add to your collector; the rest of the folder is the VM.
- *
- * The header answers these calls by calling the host's hooks (1). Then comes
- * what runs after a collection (2), and how links are made (3).
- */
+/* glue.c - how this VM works with rawrefcount.h. If you port the header to a VM of your own, this is the file to
+ * write, and the calls that heap.c makes are what to add to your collector; the rest of the folder is the VM. The
+ * header answers these calls by calling the host's hooks (1). Then comes what runs after a collection (2), and how
+ * links are made (3). */
 #include "vm.h"
 
 /* ---- 1. The hooks: what the header asks of the host ---------------------
@@ -159,6 +156,8 @@ void cvm_glue_attend(cvm *vm)
     if (excess > 0 && vm->auto_pending)
         cvm_heap_slice(&vm->heap, excess == 1 ? CVM_SLICE : SIZE_MAX);
     rrc_invoke_callback(vm->rrc);       /* -> dealloc_trigger, if anything waits */
+    if (vm->layers[CVM_API] != NULL)
+        vm->layers[CVM_API]->attend(vm);
 }
 
 /* ---- 3. Making links ----------------------------------------------------

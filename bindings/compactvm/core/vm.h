@@ -56,8 +56,10 @@ typedef struct cvm_layer {
     void (*edges)(void *vm, rrc_gcref p, rrc_edgeproc visit, void *arg);
     void (*describe)(void *vm, rrc_gcref p, rrc_description *about);
     void *(*realloc)(void *vm, void *ptr, size_t old_size, size_t new_size);
-    /* These two are of CVM_API, which has both. A new C object for v, which owns nothing; NULL: no memory. It
-       allocates nothing in the heap. And a new object for ob, which has none; CVM_NONE after a failure. */
+    /* These are of CVM_API, which has all three. What is to do at a safe point: programs may run. A new C object for
+       v, which owns nothing; NULL: no memory. It allocates nothing in the heap. And a new object for ob, which has
+       none; CVM_NONE after a failure. */
+    void (*attend)(cvm *vm);
     rrc_object *(*view)(cvm *vm, cvm_value v);
     cvm_value (*proxy)(cvm *vm, rrc_object *ob);
 } cvm_layer;

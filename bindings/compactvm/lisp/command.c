@@ -10,17 +10,19 @@
 #include <unistd.h>
 #endif
 
-static const char usage[] =
-    "usage: cvm [options] script.lisp     run a script\n"
-    "       cvm [options] -e expression   evaluate, and print the value\n"
-    "       cvm [options]                 read, evaluate and print, line by line\n"
-    "\n"
-    "  --stress           collect at every allocation, and move everything\n"
-    "  --incremental      mark in slices; with --stress: a slice at every allocation\n"
-    "  --heap-limit SIZE  bytes for the heap, also as 512k, 64m or 1g\n"
-    "  --nursery SIZE     bytes for new objects\n"
-    "  --max-depth N      nested evaluations (2500; fewer if the C stack is small)\n"
-    "  --help, --version\n";
+static int print_usage(FILE *out, const cvm_program *p, int status)
+{
+    fprintf(out, "usage: %s [options] script.lisp     run a script\n"
+            "       %s [options] -e expression   evaluate, and print the value\n"
+            "       %s [options]                 read, evaluate and print, line by line\n\n%s"
+            "  --stress           collect at every allocation, and move everything\n"
+            "  --incremental      mark in slices; with --stress: a slice at every allocation\n"
+            "  --heap-limit SIZE  bytes for the heap, also as 512k, 64m or 1g\n"
+            "  --nursery SIZE     bytes for new objects\n"
+            "  --max-depth N      nested evaluations (2500; fewer if the C stack is small)\n"
+            "  --help, --version\n", p->name, p->name, p->name, p->options);
+    return status;
+}
 
 /* Show the error, if it is one. Returns the exit status. */
 static int report(cvm *vm)
@@ -150,10 +152,10 @@ static size_t parse_size(const char *text)
     return (size_t)n << shift;
 }
 
-static int bad_usage(const char *what, const char *argument)
+static int bad_usage(const cvm_program *p, const char *what, const char *argument)
 {
-    fprintf(stderr, "cvm: %s: %s\n%s", what, argument, usage);
-    return 2;
+    fprintf(stderr, "%s: %s: %s\n", p->name, what, argument);
+    return print_usage(stderr, p, 2);
 }
 
 typedef struct command {
@@ -163,7 +165,7 @@ typedef struct command {
 } command;
 
 /* 0, or the exit status: the arguments make no sense. */
-static int parse(command *c, char **arg)
+static int parse(command *c, char **arg, const cvm_program *p)
 {
     const struct { const char *name; int *flag; size_t *size; const char **text; } options[] = {
         { "--stress", &c->config.stress, NULL, NULL }, { "--incremental", &c->config.incremental, NULL, NULL },
@@ -178,19 +180,19 @@ static int parse(command *c, char **arg)
         while (options[i].name != NULL && strcmp(options[i].name, *arg) != 0)
             i++;
         if (options[i].name == NULL && **arg == '-')
-            return bad_usage("unknown option", *arg);
+            return bad_usage(p, "unknown option", *arg);
         if (options[i].name == NULL && c->script != NULL)
-            return bad_usage("only one script at a time", *arg);
+            return bad_usage(p, "only one script at a time", *arg);
         if (options[i].flag != NULL)
             *options[i].flag = 1;
         else if (options[i].name != NULL && *++arg == NULL)
-            return bad_usage("something must follow", arg[-1]);
+            return bad_usage(p, "something must follow", arg[-1]);
         else if (options[i].text != NULL)
             *options[i].text = *arg;
         else if ((*options[i].size = parse_size(*arg)) == 0)
-            return bad_usage("this is no size", *arg);
+            return bad_usage(p, "this is no size", *arg);
     }
-    return c->script != NULL && c->expression != NULL ? bad_usage("both a script and -e", c->script) : 0;
+    return c->script != NULL && c->expression != NULL ? bad_usage(p, "both a script and -e", c->script) : 0;
 }
 
 static int run(cvm *vm, const command *c)
@@ -202,22 +204,22 @@ static int run(cvm *vm, const command *c)
     return v == CVM_NONE || (c->expression != NULL && !cvm_show(vm, &v, 1, 1, "", "\n")) ? report(vm) : 0;
 }
 
-int cvm_command(char **argv, const cvm_layer *const *layers, cvm_setup *setup)
+int cvm_command(char **argv, const cvm_program *p)
 {
-    command c = { .config.layers = layers };
-    int status = *argv != NULL ? parse(&c, argv + 1) : 0;
+    command c = { .config.layers = p->layers };
+    int status = *argv != NULL ? parse(&c, argv + 1, p) : 0;
     if (status != 0)
         return status;
     if (c.shows_help || c.shows_version) {
-        printf("cvm %s, rawrefcount %s\n%s", CVM_VERSION, rrc_version(), c.shows_help ? usage : "");
-        return 0;
+        printf("%s %s, rawrefcount %s\n", p->name, CVM_VERSION, rrc_version());
+        return c.shows_help ? print_usage(stdout, p, 0) : 0;
     }
     cvm *vm = cvm_new(&c.config);
     if (vm == NULL) {
-        fputs("cvm: out of memory\n", stderr);
+        fprintf(stderr, "%s: out of memory\n", p->name);
         return 1;
     }
-    status = setup == NULL || setup(vm) ? run(vm, &c) : report(vm);
+    status = p->setup == NULL || p->setup(vm) ? run(vm, &c) : report(vm);
     cvm_free(vm);
     return fflush(stdout) != 0 && status == 0 ? 1 : status;
 }

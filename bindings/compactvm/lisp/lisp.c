@@ -61,8 +61,7 @@ cvm_value cvm_run_text(cvm *vm, const char *name, const char *text, size_t lengt
 
 /* ---- for programs -------------------------------------------------------- */
 
-/* (try procedure handler): call procedure; if it fails, call the handler with
-   the message. (exit) is not caught. */
+/* (try procedure handler): call procedure; if it fails, call the handler with the message. (exit) is not caught. */
 CVM_BUILTIN_BODY(b_try)
 {
     cvm_value v = cvm_call(vm, args[0], NULL, 0);

@@ -244,11 +244,14 @@ void cvm_describe(void *vm, rrc_gcref p, rrc_description *about);
 
 /* ---- the command line, for a program that picks the layers: command.c ---- */
 
-/* What must be done before programs run. 0 after a failure. */
-typedef int cvm_setup(cvm *vm);
+typedef struct cvm_program {
+    const char *name, *options;         /* lines of --help about options of its own */
+    const cvm_layer *const *layers;
+    int (*setup)(cvm *vm);              /* NULL, or called before programs run. 0 after a failure */
+} cvm_program;
 
-/* Do what the arguments of main say. setup: NULL, or called once there is a VM. Returns the exit status. */
-int cvm_command(char **argv, const cvm_layer *const *layers, cvm_setup *setup);
+/* Do what the arguments of main say. Returns the exit status. */
+int cvm_command(char **argv, const cvm_program *program);
 
 /* ---- arguments of builtins ---------------------------------------------- */
 

@@ -25,6 +25,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
+#include <inttypes.h>               /* extensions count on these, too */
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
 
 #if defined(__has_include) && __has_include("rawrefcount.h")
 #include "rawrefcount.h"            /* installed beside this file */
@@ -51,6 +56,14 @@ extern "C" {
 
 #ifdef __cplusplus
 }
+#endif
+
+#include "pythread.h"
+
+/* In C, gcc would only warn of a function that is not declared. The module would be linked, and fail when it is loaded.
+   (With -w nothing is reported.) */
+#if defined(__GNUC__) && !defined(__cplusplus)
+#pragma GCC diagnostic error "-Wimplicit-function-declaration"
 #endif
 
 #endif

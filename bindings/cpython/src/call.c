@@ -30,6 +30,7 @@ int PyCFunction_GetFlags(PyObject *op) { return F(op)->m_ml->ml_flags; }
 static void function_dealloc(PyObject *op)
 {
     PyObject_GC_UnTrack(op);
+    PyObject_ClearWeakRefs(op);
     Py_XDECREF(F(op)->m_self);
     Py_XDECREF(F(op)->m_module);
     Py_XDECREF(F(op)->mm_class);
@@ -127,7 +128,7 @@ PyTypeObject PyCFunction_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "builtin_function_or_method", .tp_basicsize = sizeof(PyCFunctionObject),
     .tp_dealloc = function_dealloc, .tp_repr = function_repr, .tp_call = function_call,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_traverse = function_traverse, .tp_clear = function_clear,
-    .tp_getset = function_getset
+    .tp_getset = function_getset, .tp_weaklistoffset = offsetof(PyCFunctionObject, m_weakreflist)
 };
 
 /* ---- procedures of the language -------------------------------------------------- */
@@ -199,9 +200,30 @@ static PyObject *procedure_name(PyObject *op, void *none)
 
 static PyGetSetDef procedure_getset[] = { { "__name__", procedure_name, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL } };
 
+/* A procedure that has weak references: see ref_make. Before that, its view is light, and none of this is called. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *weakrefs;
+} procedure;
+
+static void procedure_dealloc(PyObject *op)
+{
+    PyObject_GC_UnTrack(op);
+    PyObject_ClearWeakRefs(op);
+    PyObject_GC_Del(op);
+}
+
+static int procedure_traverse(PyObject *op, visitproc visit, void *arg)
+{
+    (void)op, (void)visit, (void)arg;   /* what the procedure refers to, the host knows */
+    return 0;
+}
+
 PyTypeObject PyFunction_Type = {
-    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "function", .tp_basicsize = sizeof(PyObject), .tp_repr = host_repr,
-    .tp_call = procedure_call, .tp_flags = Py_TPFLAGS_DEFAULT, .tp_getset = procedure_getset, .tp_descr_get = procedure_get
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "function", .tp_basicsize = sizeof(procedure),
+    .tp_dealloc = procedure_dealloc, .tp_repr = host_repr, .tp_call = procedure_call,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_traverse = procedure_traverse,
+    .tp_weaklistoffset = offsetof(procedure, weakrefs), .tp_getset = procedure_getset, .tp_descr_get = procedure_get
 };
 
 /* Pairs, symbols, vectors: C can pass them on, and no more. */

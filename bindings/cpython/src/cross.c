@@ -232,6 +232,7 @@ cvm_value py_fail(void)
     Py_XDECREF(text);
     Py_XSETREF(py->flying, value);
     py->flying_at = py_vm->error.number;
+    py_vm->attention = 1;
     Py_XDECREF(type);
     Py_XDECREF(traceback);
     return CVM_NONE;

@@ -5,20 +5,36 @@
 
 typedef struct {
     PyObject_HEAD
-    PyTypeObject *type;             /* borrowed: it holds us */
+    PyTypeObject *type;
     void *def;
 } descr;
 
 #define D(op) ((descr *)(void *)(op))
+#define TYPE(op) ((PyTypeObject *)(void *)(op))
 
 static PyObject *descr_new(PyTypeObject *kind, PyTypeObject *type, void *def)
 {
     PyObject *op = _PyObject_New(kind);
     if (op != NULL) {
-        D(op)->type = type;
+        D(op)->type = TYPE(Py_NewRef(type));
         D(op)->def = def;
     }
+    if (op != NULL && PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE))
+        PyObject_GC_Track(op);          /* (other types never go) */
     return op;
+}
+
+static void descr_dealloc(PyObject *op)
+{
+    PyObject_GC_UnTrack(op);
+    Py_DECREF(D(op)->type);
+    PyObject_GC_Del(op);
+}
+
+static int descr_traverse(PyObject *op, visitproc visit, void *arg)
+{
+    Py_VISIT(D(op)->type);
+    return 0;
 }
 
 PyObject *PyDescr_NewMethod(PyTypeObject *type, PyMethodDef *def) { return descr_new(&PyMethodDescr_Type, type, def); }
@@ -193,7 +209,8 @@ static PyGetSetDef descr_getset[] = { { "__name__", descr_name, NULL, NULL, NULL
 #define DESCR_TYPE(name, text, ...) \
     PyTypeObject name = { \
         PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = text, .tp_basicsize = sizeof(descr), \
-        .tp_flags = Py_TPFLAGS_DEFAULT, .tp_getset = descr_getset, __VA_ARGS__ \
+        .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_dealloc = descr_dealloc, .tp_traverse = descr_traverse, \
+        .tp_getset = descr_getset, __VA_ARGS__ \
     }
 DESCR_TYPE(PyMethodDescr_Type, "method_descriptor", .tp_descr_get = method_get, .tp_call = method_call);
 DESCR_TYPE(PyClassMethodDescr_Type, "classmethod_descriptor", .tp_descr_get = class_method_get);
@@ -205,6 +222,7 @@ DESCR_TYPE(PyMemberDescr_Type, "member_descriptor", .tp_descr_get = member_get, 
 typedef struct {
     PyObject_HEAD
     PyObject *first, *second, *third;
+    PyObject *weakrefs;             /* of bound methods */
 } holder;
 
 #define H(op) ((holder *)(void *)(op))
@@ -224,6 +242,7 @@ static PyObject *holder_new(PyTypeObject *type, PyObject *first, PyObject *secon
 static void holder_dealloc(PyObject *op)
 {
     PyObject_GC_UnTrack(op);
+    PyObject_ClearWeakRefs(op);
     Py_XDECREF(H(op)->first);
     Py_XDECREF(H(op)->second);
     Py_XDECREF(H(op)->third);
@@ -328,7 +347,7 @@ static PyMemberDef bound_members[] = {
         .tp_traverse = holder_traverse, .tp_clear = holder_clear, .tp_new = holder_make, __VA_ARGS__ \
     }
 HOLDER_TYPE(PyMethod_Type, "method", .tp_call = bound_call, .tp_getattro = bound_getattro, .tp_members = bound_members,
-            .tp_richcompare = bound_richcompare, .tp_hash = bound_hash);
+            .tp_richcompare = bound_richcompare, .tp_hash = bound_hash, .tp_weaklistoffset = offsetof(holder, weakrefs));
 HOLDER_TYPE(PyClassMethod_Type, "classmethod", .tp_descr_get = class_get);
 HOLDER_TYPE(PyStaticMethod_Type, "staticmethod", .tp_descr_get = static_get);
 HOLDER_TYPE(PyProperty_Type, "property", .tp_descr_get = property_get, .tp_descr_set = property_set);

@@ -328,9 +328,9 @@ static PyObject *repr(PyObject *op)
 {
     PyObject *text, *part, *key, *value;
     size_t at = 0;
-    int first = 1;
-    if (Py_EnterRecursiveCall(" while getting the repr of a dict"))
-        return NULL;
+    int first = 1, inside = Py_ReprEnter(op);
+    if (inside != 0)
+        return inside > 0 ? PyUnicode_FromString("{...}") : NULL;
     text = PyUnicode_FromString("{");
     for (; text != NULL && next_new(op, &at, &key, &value); first = 0) {
         part = entry_repr(key, value, first);
@@ -344,7 +344,7 @@ static PyObject *repr(PyObject *op)
     part = PyUnicode_FromString("}");
     PyUnicode_Append(&text, part);
     Py_XDECREF(part);
-    Py_LeaveRecursiveCall();
+    Py_ReprLeave(op);
     return text;
 }
 

@@ -334,7 +334,7 @@ PyObject *PyErr_NewException(const char *name, PyObject *base, PyObject *dict)
 
 /* ---- messages --------------------------------------------------------------------- */
 
-static void write_error(PyObject *op)
+static void write_error(const char *where)
 {
     PyObject *type, *value, *traceback, *text;
     const char *message;
@@ -342,15 +342,44 @@ static void write_error(PyObject *op)
     PyErr_NormalizeException(&type, &value, &traceback);
     text = value != NULL ? PyObject_Str(value) : NULL;
     message = text != NULL ? PyUnicode_AsUTF8(text) : NULL;
-    fprintf(stderr, "%s%s%s%s: %s\n", op != NULL ? "exception ignored in a " : "", op != NULL ? Py_TYPE(op)->tp_name : "",
-            op != NULL ? ": " : "", type != NULL ? ((PyTypeObject *)(void *)type)->tp_name : "?", message != NULL ? message : "?");
+    fprintf(stderr, "%s%s%s%s: %s\n", where != NULL ? "exception ignored in " : "", where != NULL ? where : "",
+            where != NULL ? ": " : "", type != NULL ? ((PyTypeObject *)(void *)type)->tp_name : "?", message != NULL ? message : "?");
     PyErr_Clear();
     Py_XDECREF(text);
     Py_XDECREF(type);
     Py_XDECREF(value);
 }
 
-void PyErr_WriteUnraisable(PyObject *op) { write_error(op != NULL ? op : Py_None); }
+/* The hook of the program, if it has one, gets the exception, and the object, or the text that says where. An exception
+   of the hook itself is only written. */
+void py_unraisable(const char *where, PyObject *op)
+{
+    PyObject *type, *value, *traceback, *hook = Py_XNewRef(PY->unraisable), *context, *result = NULL;
+    if (hook != NULL && py_vm->printing == 0) {
+        PyErr_Fetch(&type, &value, &traceback);
+        PyErr_NormalizeException(&type, &value, &traceback);
+        context = op != NULL ? Py_NewRef(op) : PyUnicode_FromString(where);
+        if (context != NULL)
+            result = PyObject_CallFunctionObjArgs(hook, value != NULL ? value : Py_None, context, NULL);
+        Py_XDECREF(context);
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+        where = "the hook for exceptions that nobody gets";
+    }
+    if (result == NULL)
+        write_error(where);
+    Py_XDECREF(result);
+    Py_XDECREF(hook);
+}
+
+void PyErr_WriteUnraisable(PyObject *op)
+{
+    char where[200];
+    snprintf(where, sizeof where, "a %.150s", op != NULL ? Py_TYPE(op)->tp_name : "C function");
+    py_unraisable(where, op);
+}
+
 void PyErr_Print(void) { write_error(NULL); }
 
 int PyErr_WarnEx(PyObject *category, const char *message, Py_ssize_t level)

@@ -175,11 +175,15 @@ int py_close(cvm *vm, cvm_value *slot)
     cvm *saved = py_vm;
     PyObject *op, *result = NULL, *method;
     cvm_error before = vm->error;
+    py_state *py = py_state_of(vm);
+    PyObject *flying = py->flying;
+    size_t flying_at = py->flying_at;
     int ok;
     if (CVM_FOREIGN_OF(*slot)->ob == NULL)
         return 1;
     cvm_error_clear(vm);
     py_vm = vm;
+    py->flying = NULL;
     op = py_from_value(*slot);
     method = op != NULL ? PyObject_GetAttrString(op, "close") : NULL;
     if (method != NULL) {
@@ -197,8 +201,13 @@ int py_close(cvm *vm, cvm_value *slot)
         py_fail();
     else
         PyErr_Clear();
-    if (before.failed)                  /* of two errors the first one tells more */
+    if (before.failed) {                /* of two errors the first one tells more */
         vm->error = before;
+        Py_XSETREF(py->flying, flying);
+        py->flying_at = flying_at;
+    } else {
+        Py_XDECREF(flying);
+    }
     py_vm = saved;
     return ok || before.failed;
 }
@@ -338,6 +347,7 @@ static void close_api(cvm *vm)
     py->ended = 1;
     PyErr_Clear();
     Py_CLEAR(py->flying);
+    Py_CLEAR(py->unraisable);
     Py_CLEAR(py->defs);
     if (py->modules != NULL)
         PyDict_Clear(py->modules);
@@ -353,6 +363,17 @@ static void close_api(cvm *vm)
     py_vm = saved == vm ? NULL : saved;
 }
 
+/* At a safe point: what belongs to an error goes when the error is over, and callbacks that are due are called. */
+static void attend(cvm *vm)
+{
+    cvm *saved = py_vm;
+    py_vm = vm;
+    if (!vm->error.failed)
+        Py_CLEAR(PY->flying);
+    py_call_back();
+    py_vm = saved;
+}
+
 static void free_api(cvm *vm)
 {
     py_state *py = py_state_of(vm);
@@ -361,6 +382,7 @@ static void free_api(cvm *vm)
         PyMem_Free(py->files[py->file_count].path);
     }
     PyMem_Free(py->files);
+    PyMem_Free(py->in_repr);
 #ifdef RRC_DEBUG
     py_borrows_free(vm);
 #endif
@@ -372,7 +394,7 @@ static void free_api(cvm *vm)
 const cvm_layer cvm_python_layer = {
     .size = sizeof(py_state), .number = CVM_API, .open = open_api, .roots = visit, .let_go = close_api,
     .free = free_api, .counts_freely = 1, .edges = edges, .describe = describe,
-    .view = py_view_new, .proxy = py_proxy_new,
+    .attend = attend, .view = py_view_new, .proxy = py_proxy_new,
 #ifdef RRC_DEBUG
     .realloc = py_note_and_realloc
 #endif

@@ -31,8 +31,11 @@ typedef struct py_state {
     PyObject *error_type, *error_value;     /* the exception that is set; error_value may be NULL */
     PyObject *flying;               /* the exception of the error that is on its way up in the language */
     size_t flying_at;               /* vm->error.number when it took off */
+    PyObject **in_repr;             /* objects whose text is being made: see Py_ReprEnter */
+    size_t repr_count, repr_capacity;
     PyObject *modules;              /* by name */
     PyObject *interned;
+    PyObject *unraisable;           /* NULL, or what gets exceptions that nobody else can get */
     struct _PyWeakReference *told, *last_told;      /* their objects went, and their callbacks are still to be called */
     PyObject *defs;                 /* modules of single-phase definitions, by the address of these */
     py_file *files;                 /* modules that are in shared objects */
@@ -76,8 +79,10 @@ typedef struct {
     PyMappingMethods as_mapping;
     PySequenceMethods as_sequence;
     PyBufferProcs as_buffer;
-    PyObject *ht_name, *ht_qualname, *ht_module;
+    PyObject *ht_name, *ht_qualname, *ht_module, *weakrefs;
     char *name_text;
+    PyMemberDef *slots;             /* what `__slots__` of the class named; their names are ours */
+    Py_ssize_t slot_count;
 } PyHeapTypeObject;
 
 /* A static type becomes ready when it is first needed. 0 after a failure, with an exception. */
@@ -89,6 +94,8 @@ int py_add_slot_wrappers(PyTypeObject *type, PyObject *dict);
 int py_fix_slots(PyTypeObject *type);                   /* from the methods of a class of the language */
 PyObject *py_lookup_special(PyObject *op, const char *name);       /* new, bound; NULL without an exception: none */
 const char *py_type_name(PyObject *op);
+
+void py_unraisable(const char *where, PyObject *op);        /* the exception that is set goes to the hook. op may be NULL */
 
 /* ---- weak references: others.c ------------------------------------------- */
 

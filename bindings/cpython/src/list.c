@@ -177,7 +177,7 @@ int PyList_SetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high, PyObject *ite
     if (n > high)
         memmove(&L(op)->ob_item[low + m], &L(op)->ob_item[high], (size_t)(n - high) * sizeof(PyObject *));
     for (i = 0; i < m; i++)
-        L(op)->ob_item[low + i] = Py_NewRef(L(new_items)->ob_item[i]);
+        L(op)->ob_item[low + i] = Py_XNewRef(L(new_items)->ob_item[i]);
     LENGTH(op) = n - (high - low) + m;
     Py_DECREF(new_items);
     Py_DECREF(old);
@@ -210,6 +210,11 @@ int PyList_Reverse(PyObject *op)
         L(op)->ob_item[n - 1 - i] = x;
     }
     return 0;
+}
+
+static PyObject *not_set(Py_ssize_t i)
+{
+    return PyErr_Format(PyExc_SystemError, "item %zd of this list was not set yet", i);
 }
 
 /* Merge sort: stable, and the items stay owned whatever a comparison does. */
@@ -245,9 +250,13 @@ static int sort_by(PyObject *op, PyObject *key, int reverse)
     if (reverse)
         PyList_Reverse(items);
     for (i = 0; i < n; i++) {
-        L(keys)->ob_item[i] = key != NULL ? PyObject_CallOneArg(key, L(items)->ob_item[i]) : Py_NewRef(L(items)->ob_item[i]);
-        if (L(keys)->ob_item[i] == NULL)
+        L(keys)->ob_item[i] = key != NULL && L(items)->ob_item[i] != NULL ? PyObject_CallOneArg(key, L(items)->ob_item[i])
+                                                                        : Py_XNewRef(L(items)->ob_item[i]);
+        if (L(keys)->ob_item[i] == NULL) {
+            if (!PyErr_Occurred())
+                not_set(i);
             goto done;
+        }
     }
     if (sort(L(items)->ob_item, L(keys)->ob_item, room, n) == 0) {
         if (reverse)
@@ -299,26 +308,32 @@ static PyObject *repr(PyObject *op)
 {
     PyObject *text, *part;
     Py_ssize_t i;
-    if (Py_EnterRecursiveCall(" while getting the repr of a list"))
-        return NULL;
+    int inside = Py_ReprEnter(op);
+    if (inside != 0)
+        return inside > 0 ? PyUnicode_FromString("[...]") : NULL;
     text = PyUnicode_FromString("[");
     for (i = 0; text != NULL && i < PyList_GET_SIZE(op); i++) {
-        PyObject *x = Py_NewRef(L(op)->ob_item[i]), *item = x == op ? PyUnicode_FromString("[...]") : PyObject_Repr(x);
+        PyObject *x = Py_XNewRef(L(op)->ob_item[i]), *item = PyObject_Repr(x);
         part = item != NULL ? PyUnicode_FromFormat("%s%U", i > 0 ? ", " : "", item) : NULL;
         PyUnicode_Append(&text, part);
         Py_XDECREF(part);
         Py_XDECREF(item);
-        Py_DECREF(x);
+        Py_XDECREF(x);
     }
     part = PyUnicode_FromString("]");
     PyUnicode_Append(&text, part);
     Py_XDECREF(part);
-    Py_LeaveRecursiveCall();
+    Py_ReprLeave(op);
     return text;
 }
 
 static Py_ssize_t length(PyObject *op) { return PyList_GET_SIZE(op); }
-static PyObject *item(PyObject *op, Py_ssize_t i) { return Py_XNewRef(PyList_GetItem(op, i)); }
+
+static PyObject *item(PyObject *op, Py_ssize_t i)
+{
+    PyObject *x = PyList_GetItem(op, i);
+    return x != NULL || PyErr_Occurred() ? Py_XNewRef(x) : not_set(i);
+}
 
 static int ass_item(PyObject *op, Py_ssize_t i, PyObject *x)
 {
@@ -356,7 +371,7 @@ static PyObject *repeat(PyObject *op, Py_ssize_t times)
         return PyErr_NoMemory();
     result = PyList_New(n * times);
     for (i = 0; result != NULL && i < n * times; i++)
-        L(result)->ob_item[i] = Py_NewRef(L(op)->ob_item[i % n]);
+        L(result)->ob_item[i] = Py_XNewRef(L(op)->ob_item[i % n]);
     return result;
 }
 
@@ -365,9 +380,9 @@ static int contains(PyObject *op, PyObject *x)
     Py_ssize_t i;
     int same = 0;
     for (i = 0; same == 0 && i < PyList_GET_SIZE(op); i++) {
-        PyObject *y = Py_NewRef(L(op)->ob_item[i]);
+        PyObject *y = Py_XNewRef(L(op)->ob_item[i]);
         same = PyObject_RichCompareBool(y, x, Py_EQ);
-        Py_DECREF(y);
+        Py_XDECREF(y);
     }
     return same;
 }
@@ -402,7 +417,7 @@ static int ass_subscript(PyObject *op, PyObject *key, PyObject *x)
         Py_CLEAR(x);
     }
     for (i = 0; x != NULL && code == 0 && i < n; i++)
-        code = PyList_SetItem(op, start + i * step, Py_NewRef(L(x)->ob_item[i]));
+        code = PyList_SetItem(op, start + i * step, Py_XNewRef(L(x)->ob_item[i]));
     if (x == NULL)
         code = -1;
     Py_XDECREF(x);
@@ -417,12 +432,12 @@ static PyObject *richcompare(PyObject *a, PyObject *b, int op)
     if ((op == Py_EQ || op == Py_NE) && PyList_GET_SIZE(a) != PyList_GET_SIZE(b))
         return PyBool_FromLong(op == Py_NE);
     for (i = 0; i < PyList_GET_SIZE(a) && i < PyList_GET_SIZE(b); i++) {
-        PyObject *x = Py_NewRef(L(a)->ob_item[i]), *y = Py_NewRef(L(b)->ob_item[i]), *result = NULL;
+        PyObject *x = Py_XNewRef(L(a)->ob_item[i]), *y = Py_XNewRef(L(b)->ob_item[i]), *result = NULL;
         int same = PyObject_RichCompareBool(x, y, Py_EQ);
         if (same == 0)
             result = op == Py_EQ || op == Py_NE ? PyBool_FromLong(op == Py_NE) : PyObject_RichCompare(x, y, op);
-        Py_DECREF(x);
-        Py_DECREF(y);
+        Py_XDECREF(x);
+        Py_XDECREF(y);
         if (same != 1)
             return result;
     }

@@ -8,6 +8,7 @@ typedef struct {
     PyObject *dict;
     PyModuleDef *def;
     void *state;
+    PyObject *weakrefs;
 } module;
 
 #define M(op) ((module *)(void *)(op))
@@ -165,6 +166,7 @@ PyObject *PyState_FindModule(PyModuleDef *def)
 static void dealloc(PyObject *op)
 {
     PyObject_GC_UnTrack(op);
+    PyObject_ClearWeakRefs(op);
     if (M(op)->def != NULL && M(op)->def->m_free != NULL)
         M(op)->def->m_free(op);
     Py_XDECREF(M(op)->dict);
@@ -198,7 +200,8 @@ static PyGetSetDef getset[] = { { "__dict__", get_dict, NULL, NULL, NULL }, { NU
 PyTypeObject PyModule_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "module", .tp_basicsize = sizeof(module), .tp_dealloc = dealloc,
     .tp_repr = repr, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, .tp_traverse = traverse,
-    .tp_clear = clear, .tp_getset = getset, .tp_dictoffset = offsetof(module, dict)
+    .tp_clear = clear, .tp_getset = getset, .tp_dictoffset = offsetof(module, dict),
+    .tp_weaklistoffset = offsetof(module, weakrefs)
 };
 
 /* ---- importing -------------------------------------------------------------------------- */
@@ -312,8 +315,11 @@ static PyObject *load(const char *name, const char *path)
 
     snprintf(symbol, sizeof symbol, "PyInit_%s", last != NULL ? last + 1 : name);
     file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (file == NULL)
-        return PyErr_Format(PyExc_ImportError, "%s", dlerror());
+    if (file == NULL) {
+        const char *reason = dlerror();
+        return PyErr_Format(PyExc_ImportError, "%s%s", reason, strstr(reason, "undefined symbol") == NULL ? ""
+                            : ": neither this C API has it, nor a library that the module is linked with");
+    }
     *(void **)&init = dlsym(file, symbol);
     if (init != NULL)
         return initialize(name, init);

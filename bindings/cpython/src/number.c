@@ -150,6 +150,8 @@ static PyObject *must_be(PyObject *result, PyTypeObject *type, const char *name)
 
 PyObject *PyNumber_Index(PyObject *op)
 {
+    if (op == NULL && !PyErr_Occurred())
+        PyErr_BadInternalCall();
     if (op == NULL || PyLong_Check(op))
         return Py_XNewRef(op);
     if (!PyIndex_Check(op))

@@ -51,6 +51,37 @@ void Py_LeaveRecursiveCall(void)
 
 /* ---- text --------------------------------------------------------------------- */
 
+int Py_ReprEnter(PyObject *op)
+{
+    py_state *py = PY;
+    PyObject **more;
+    size_t i;
+    for (i = 0; i < py->repr_count; i++)
+        if (py->in_repr[i] == op)
+            return 1;
+    if (py->repr_count == py->repr_capacity) {
+        more = PyMem_Realloc(py->in_repr, (2 * py->repr_capacity + 8) * sizeof *more);
+        if (more == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        py->in_repr = more;
+        py->repr_capacity = 2 * py->repr_capacity + 8;
+    }
+    py->in_repr[py->repr_count++] = op;
+    return 0;
+}
+
+void Py_ReprLeave(PyObject *op)
+{
+    py_state *py = PY;
+    size_t i = py->repr_count;
+    while (i > 0 && py->in_repr[i - 1] != op)
+        i--;
+    if (i > 0)
+        memmove(&py->in_repr[i - 1], &py->in_repr[i], (py->repr_count-- - i) * sizeof op);
+}
+
 static PyObject *text_of(PyObject *op, reprfunc text, const char *name)
 {
     PyObject *result;
@@ -67,9 +98,9 @@ static PyObject *text_of(PyObject *op, reprfunc text, const char *name)
 
 PyObject *PyObject_Repr(PyObject *op)
 {
-    PY_USES(op);
     if (op == NULL)
         return PyUnicode_FromString("<NULL>");
+    PY_USES(op);
     if (!py_ready(op))
         return NULL;
     if (Py_TYPE(op)->tp_repr == NULL)
@@ -79,9 +110,9 @@ PyObject *PyObject_Repr(PyObject *op)
 
 PyObject *PyObject_Str(PyObject *op)
 {
-    PY_USES(op);
     if (op == NULL)
         return PyUnicode_FromString("<NULL>");
+    PY_USES(op);
     if (PyUnicode_CheckExact(op))
         return Py_NewRef(op);
     if (!py_ready(op))
@@ -143,12 +174,12 @@ static PyObject *compare(PyObject *a, PyObject *b, int op)
 PyObject *PyObject_RichCompare(PyObject *a, PyObject *b, int op)
 {
     PyObject *result;
-    PY_USES(a);
     if (a == NULL || b == NULL) {
         if (!PyErr_Occurred())
             PyErr_BadInternalCall();
         return NULL;
     }
+    PY_USES(a);
     if (!py_ready(a) || !py_ready(b) || Py_EnterRecursiveCall(" in comparison"))
         return NULL;
     result = compare(a, b, op);
@@ -185,6 +216,11 @@ Py_hash_t PyObject_HashNotImplemented(PyObject *op)
 Py_hash_t PyObject_Hash(PyObject *op)
 {
     Py_hash_t h;
+    if (op == NULL) {
+        if (!PyErr_Occurred())
+            PyErr_BadInternalCall();
+        return -1;
+    }
     PY_USES(op);
     if (!py_ready(op) || Py_EnterRecursiveCall(" while getting the hash of an object"))
         return -1;

@@ -41,7 +41,7 @@ static size_t now(void)
 static PyObject *target(const PyWeakReference *r)
 {
     PyObject *op = r->wr_object;
-    if (op == NULL || op->ob_refcnt == 0 || is_garbage(_PyObject_CAST(r)))
+    if (op == NULL || op->ob_refcnt == 0 || is_garbage(_PyObject_CAST(r)) || py_is_gone(py_vm, _Py_RRC(op)))
         return NULL;
     return is_garbage(op) && r->made_for != now() ? NULL : op;
 }
@@ -71,6 +71,7 @@ static void tell(PyWeakReference *r)
     Py_INCREF(r);
     *(py->told != NULL ? &py->last_told->wr_next : &py->told) = r;
     py->last_told = r;
+    py_vm->attention = 1;
 }
 
 void py_call_back(void)
@@ -135,6 +136,10 @@ static PyObject *ref_make(PyTypeObject *type, PyObject *op, PyObject *callback)
     r->wr_callback = Py_XNewRef(callback);
     r->hash = -1;
     r->made_for = is_garbage(op) ? now() : 0;
+    if (PyFunction_Check(op) && !PyObject_GC_IsTracked(op)) {
+        py_become_full(op);             /* now it owns its list, and is told when it goes */
+        PyObject_GC_Track(op);
+    }
     if (list != NULL) {
         r->wr_next = *list;
         if (r->wr_next != NULL)

@@ -201,6 +201,13 @@ SIMPLE(b_is_instance, 2, truth(PyObject_IsInstance(o[0], o[1])))
 SIMPLE(b_is_subclass, 2, truth(PyObject_IsSubclass(o[0], o[1])))
 SIMPLE(b_type, 1, Py_NewRef(Py_TYPE(o[0])))
 SIMPLE(b_weakref, 1, PyWeakref_NewRef(o[0], NULL))
+
+static PyObject *set_hook(PyObject *hook)
+{
+    Py_XSETREF(PY->unraisable, hook != Py_None ? Py_NewRef(hook) : NULL);
+    Py_RETURN_NONE;
+}
+SIMPLE(b_unraisable, 1, set_hook(o[0]))
 SIMPLE(b_super, 2, PyObject_CallFunctionObjArgs((PyObject *)(void *)&PySuper_Type, o[0], o[1], NULL))
 
 PROCEDURE(b_len)
@@ -322,6 +329,7 @@ const cvm_builtin_def py_procedures[] = {
     { "next", ".", b_next },                { "as-list", ".", b_as_list },
     { "as-tuple", ".", b_as_tuple },        { "instance?", "..", b_is_instance },
     { "subclass?", "..", b_is_subclass },   { "type", ".", b_type },
+    { "unraisable-hook", ".", b_unraisable },
     { "weakref", ".", b_weakref },          { "super", "..", b_super },
     { "len", ".", b_len },                  { "hash", ".", b_hash },
     { "slice", ".?..", b_slice },           { "bytes", "s", b_bytes },

@@ -100,9 +100,9 @@ PyObject *py_subscript(PyObject *op, PyObject *key)
     for (i = 0; result != NULL && i < n; i++) {
         Py_ssize_t from = start + i * step;
         if (base == &PyList_Type)
-            PyList_SET_ITEM(result, i, Py_NewRef(PyList_GET_ITEM(op, from)));
+            PyList_SET_ITEM(result, i, Py_XNewRef(PyList_GET_ITEM(op, from)));
         else if (base == &PyTuple_Type)
-            PyTuple_SET_ITEM(result, i, Py_NewRef(PyTuple_GET_ITEM(op, from)));
+            PyTuple_SET_ITEM(result, i, Py_XNewRef(PyTuple_GET_ITEM(op, from)));
         else if (base == &PyBytes_Type)
             PyBytes_AS_STRING(result)[i] = PyBytes_AS_STRING(op)[from];
         else

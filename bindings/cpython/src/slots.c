@@ -382,9 +382,10 @@ static PyObject *wrapper_new(const slot_def *def, PyTypeObject *type, PyObject *
     if (op == NULL)
         return NULL;
     W(op)->def = def;
-    W(op)->type = type;
+    W(op)->type = (PyTypeObject *)(void *)Py_NewRef(type);
     W(op)->self = Py_XNewRef(self);
-    PyObject_GC_Track(op);
+    if (self != NULL || PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE))
+        PyObject_GC_Track(op);          /* (other types never go) */
     return op;
 }
 
@@ -392,12 +393,14 @@ static void wrapper_dealloc(PyObject *op)
 {
     PyObject_GC_UnTrack(op);
     Py_XDECREF(W(op)->self);
+    Py_DECREF(W(op)->type);
     PyObject_GC_Del(op);
 }
 
 static int wrapper_traverse(PyObject *op, visitproc visit, void *arg)
 {
     Py_VISIT(W(op)->self);
+    Py_VISIT(W(op)->type);
     return 0;
 }
 

@@ -48,7 +48,7 @@ PyObject *py_vec_to_tuple(PyObject *const *args, Py_ssize_t n)
     PyObject *op = PyTuple_New(n);
     Py_ssize_t i;
     for (i = 0; op != NULL && i < n; i++)
-        T(op)->ob_item[i] = Py_NewRef(args[i]);
+        T(op)->ob_item[i] = Py_XNewRef(args[i]);
     return op;
 }
 
@@ -99,6 +99,37 @@ PyObject *PyTuple_GetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high)
     return py_vec_to_tuple(_PyTuple_ITEMS(op) + low, high - low);
 }
 
+/* The address may change, so that nobody else may know it. */
+int _PyTuple_Resize(PyObject **op, Py_ssize_t n)
+{
+    PyObject *old = *op, *resized;
+    Py_ssize_t i, size = old != NULL && PyTuple_CheckExact(old) ? PyTuple_GET_SIZE(old) : -1;
+    if (size == n && n >= 0)
+        return 0;
+    *op = NULL;
+    if (size < 0 || n < 0 || (size > 0 && (Py_REFCNT(old) != 1 || T(old)->seen))) {
+        Py_XDECREF(old);
+        PyErr_BadInternalCall();
+        return -1;
+    }
+    if (size == 0) {
+        Py_DECREF(old);
+        *op = PyTuple_New(n);
+        return *op != NULL ? 0 : -1;
+    }
+    PyObject_GC_UnTrack(old);
+    for (i = n; i < size; i++)
+        Py_CLEAR(T(old)->ob_item[i]);
+    resized = (PyObject *)(void *)_PyObject_GC_Resize((PyVarObject *)(void *)old, n);
+    if (resized == NULL) {
+        Py_DECREF(old);
+        return -1;
+    }
+    PyObject_GC_Track(resized);
+    *op = resized;
+    return 0;
+}
+
 /* ---- the type -------------------------------------------------------------- */
 
 static void dealloc(PyObject *op)
@@ -121,12 +152,12 @@ static int traverse(PyObject *op, visitproc visit, void *arg)
 /* (There is no tp_clear, as in CPython: something else in a cycle has one, and a tuple stays whole for it.) */
 static PyObject *repr(PyObject *op)
 {
-    PyObject *text = PyUnicode_FromString("("), *part;
+    PyObject *text, *part;
     Py_ssize_t i, n = PyTuple_GET_SIZE(op);
-    if (Py_EnterRecursiveCall(" while getting the repr of a tuple")) {
-        Py_XDECREF(text);
-        return NULL;
-    }
+    int inside = Py_ReprEnter(op);
+    if (inside != 0)
+        return inside > 0 ? PyUnicode_FromString("(...)") : NULL;
+    text = PyUnicode_FromString("(");
     for (i = 0; text != NULL && i < n; i++) {
         PyObject *item = PyObject_Repr(PyTuple_GET_ITEM(op, i));
         part = item != NULL ? PyUnicode_FromFormat("%s%U", i > 0 ? ", " : "", item) : NULL;
@@ -137,7 +168,7 @@ static PyObject *repr(PyObject *op)
     part = PyUnicode_FromString(n == 1 ? ",)" : ")");
     PyUnicode_Append(&text, part);
     Py_XDECREF(part);
-    Py_LeaveRecursiveCall();
+    Py_ReprLeave(op);
     return text;
 }
 
@@ -145,7 +176,10 @@ static Py_ssize_t length(PyObject *op) { return PyTuple_GET_SIZE(op); }
 
 static PyObject *item(PyObject *op, Py_ssize_t i)
 {
-    return Py_XNewRef(PyTuple_GetItem(op, i));
+    PyObject *x = PyTuple_GetItem(op, i);
+    if (x == NULL && !PyErr_Occurred())
+        PyErr_Format(PyExc_SystemError, "item %zd of this tuple was not set yet", i);
+    return Py_XNewRef(x);
 }
 
 static PyObject *concat(PyObject *a, PyObject *b)
@@ -156,7 +190,7 @@ static PyObject *concat(PyObject *a, PyObject *b)
         return PyErr_Format(PyExc_TypeError, "can only concatenate tuple (not \"%.200s\") to tuple", Py_TYPE(b)->tp_name);
     both = PyTuple_New(n + PyTuple_GET_SIZE(b));
     for (i = 0; both != NULL && i < PyTuple_GET_SIZE(both); i++)
-        T(both)->ob_item[i] = Py_NewRef(i < n ? PyTuple_GET_ITEM(a, i) : PyTuple_GET_ITEM(b, i - n));
+        T(both)->ob_item[i] = Py_XNewRef(i < n ? PyTuple_GET_ITEM(a, i) : PyTuple_GET_ITEM(b, i - n));
     return both;
 }
 
@@ -169,7 +203,7 @@ static PyObject *repeat(PyObject *op, Py_ssize_t times)
         return PyErr_NoMemory();
     result = PyTuple_New(n * times);
     for (i = 0; result != NULL && i < n * times; i++)
-        T(result)->ob_item[i] = Py_NewRef(PyTuple_GET_ITEM(op, i % n));
+        T(result)->ob_item[i] = Py_XNewRef(PyTuple_GET_ITEM(op, i % n));
     return result;
 }
 
@@ -229,7 +263,7 @@ static PyObject *tuple_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (op != NULL) {
         T(op)->filled = 1;
         for (i = 0; i < PyTuple_GET_SIZE(items); i++)
-            T(op)->ob_item[i] = Py_NewRef(PyTuple_GET_ITEM(items, i));
+            T(op)->ob_item[i] = Py_XNewRef(PyTuple_GET_ITEM(items, i));
     }
     Py_DECREF(items);
     return op;

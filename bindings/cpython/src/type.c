@@ -18,15 +18,24 @@
 #define ENTER(heap) cvm *saved_vm = py_vm; py_vm = rrc_userdata(heap)
 #define LEAVE() py_vm = saved_vm
 
+/* The exception that is set stays set, and one that a slot leaves behind is reported. */
+#define RUN_SLOT(name, call) \
+    do { \
+        PyObject *type, *value, *traceback; \
+        py_call_back(); \
+        PyErr_Fetch(&type, &value, &traceback); \
+        call; \
+        if (PyErr_Occurred() != NULL) \
+            py_unraisable(name, NULL); \
+        PyErr_Restore(type, value, traceback); \
+    } while (0)
+
 static void slot_dealloc(rrc_heap *heap, rrc_object *ob)
 {
-    PyObject *op = (PyObject *)(void *)ob, *type, *value, *traceback;
+    PyObject *op = (PyObject *)(void *)ob;
     ENTER(heap);
 
-    py_call_back();
-    PyErr_Fetch(&type, &value, &traceback);
-    Py_TYPE(op)->tp_dealloc(op);
-    PyErr_Restore(type, value, traceback);
+    RUN_SLOT("tp_dealloc", Py_TYPE(op)->tp_dealloc(op));
     LEAVE();
 }
 
@@ -35,21 +44,17 @@ static int slot_clear(rrc_heap *heap, rrc_object *ob)
     PyObject *op = (PyObject *)(void *)ob;
     ENTER(heap);
 
-    py_call_back();
-    Py_TYPE(op)->tp_clear(op);
+    RUN_SLOT("tp_clear", Py_TYPE(op)->tp_clear(op));
     LEAVE();
     return 0;
 }
 
 static void slot_finalize(rrc_heap *heap, rrc_object *ob)
 {
-    PyObject *op = (PyObject *)(void *)ob, *type, *value, *traceback;
+    PyObject *op = (PyObject *)(void *)ob;
     ENTER(heap);
 
-    py_call_back();
-    PyErr_Fetch(&type, &value, &traceback);
-    Py_TYPE(op)->tp_finalize(op);
-    PyErr_Restore(type, value, traceback);
+    RUN_SLOT("tp_finalize", Py_TYPE(op)->tp_finalize(op));
     LEAVE();
 }
 
@@ -406,6 +411,18 @@ void PyType_Modified(PyTypeObject *type)
 
 /* ---- making types ---------------------------------------------------------------- */
 
+static PyObject **slot_of(PyObject *op, PyTypeObject *type, Py_ssize_t i)
+{
+    return (PyObject **)(void *)((char *)op + HEAP(type)->slots[i].offset);
+}
+
+static void clear_slots(PyObject *op, PyTypeObject *type)
+{
+    Py_ssize_t i;
+    for (i = 0; i < HEAP(type)->slot_count; i++)
+        Py_CLEAR(*slot_of(op, type, i));
+}
+
 static void subtype_dealloc(PyObject *op)
 {
     PyTypeObject *type = Py_TYPE(op), *base = type;
@@ -416,6 +433,8 @@ static void subtype_dealloc(PyObject *op)
         base = base->tp_base;
     if (type->tp_weaklistoffset > 0 && base->tp_weaklistoffset == 0)
         PyObject_ClearWeakRefs(op);
+    for (base = type; base->tp_dealloc == subtype_dealloc; base = base->tp_base)
+        clear_slots(op, base);
     if (type->tp_dictoffset != base->tp_dictoffset && (dict = _PyObject_GetDictPtr(op)) != NULL)
         Py_CLEAR(*dict);
     if (base->tp_dealloc != NULL)
@@ -428,10 +447,12 @@ static void subtype_dealloc(PyObject *op)
 
 static int subtype_traverse(PyObject *op, visitproc visit, void *arg)
 {
-    PyTypeObject *type = Py_TYPE(op), *base = type;
+    PyTypeObject *type = Py_TYPE(op), *base;
     PyObject **dict = _PyObject_GetDictPtr(op);
-    while (base->tp_traverse == subtype_traverse)
-        base = base->tp_base;
+    Py_ssize_t i;
+    for (base = type; base->tp_traverse == subtype_traverse; base = base->tp_base)
+        for (i = 0; i < HEAP(base)->slot_count; i++)
+            Py_VISIT(*slot_of(op, base, i));
     if (dict != NULL && type->tp_dictoffset != base->tp_dictoffset)
         Py_VISIT(*dict);
     if (!(base->tp_flags & Py_TPFLAGS_HEAPTYPE) || base->tp_traverse == NULL)
@@ -441,10 +462,10 @@ static int subtype_traverse(PyObject *op, visitproc visit, void *arg)
 
 static int subtype_clear(PyObject *op)
 {
-    PyTypeObject *type = Py_TYPE(op), *base = type;
+    PyTypeObject *type = Py_TYPE(op), *base;
     PyObject **dict = _PyObject_GetDictPtr(op);
-    while (base->tp_clear == subtype_clear)
-        base = base->tp_base;
+    for (base = type; base->tp_clear == subtype_clear; base = base->tp_base)
+        clear_slots(op, base);
     if (dict != NULL && type->tp_dictoffset != base->tp_dictoffset)
         Py_CLEAR(*dict);
     return base->tp_clear != NULL ? base->tp_clear(op) : 0;
@@ -461,10 +482,32 @@ static char *copy_text(const char *text)
     return copy;
 }
 
-/* The base whose layout the others extend, or that they share; NULL: they do not fit. */
+/* Do objects of the type have fields that those of its base lack, besides the dict and weak references that a class
+   adds at the end? */
+static int has_fields(const PyTypeObject *type, const PyTypeObject *base)
+{
+    Py_ssize_t size = type->tp_basicsize;
+    if (type->tp_itemsize != base->tp_itemsize)
+        return 1;
+    if (type->tp_weaklistoffset > 0 && base->tp_weaklistoffset == 0 && type->tp_weaklistoffset == size - (Py_ssize_t)sizeof(PyObject *))
+        size = type->tp_weaklistoffset;
+    if (type->tp_dictoffset > 0 && base->tp_dictoffset == 0 && type->tp_dictoffset == size - (Py_ssize_t)sizeof(PyObject *))
+        size = type->tp_dictoffset;
+    return size != base->tp_basicsize;
+}
+
+/* The type or the base that gives objects their fields. */
+static PyTypeObject *layout_of(PyTypeObject *type)
+{
+    while (type->tp_base != NULL && !has_fields(type, type->tp_base))
+        type = type->tp_base;
+    return type;
+}
+
+/* The first base whose layout extends those of all others; NULL: they do not fit. */
 static PyTypeObject *best_base(PyObject *bases)
 {
-    PyTypeObject *best = NULL;
+    PyTypeObject *best = NULL, *layout, *best_layout = NULL;
     Py_ssize_t i;
     for (i = 0; i < PyTuple_GET_SIZE(bases); i++) {
         PyTypeObject *base = TYPE(PyTuple_GET_ITEM(bases, i));
@@ -477,10 +520,14 @@ static PyTypeObject *best_base(PyObject *bases)
             PyErr_Format(PyExc_TypeError, "type '%.100s' is not an acceptable base type", base->tp_name);
             return NULL;
         }
-        if (best == NULL || (base != best && PyType_IsSubtype(base, best))
-            || (best == &PyBaseObject_Type && base != &PyBaseObject_Type)
-            || base->tp_basicsize > best->tp_basicsize)
+        layout = layout_of(base);
+        if (best == NULL || (layout != best_layout && PyType_IsSubtype(layout, best_layout))) {
             best = base;
+            best_layout = layout;
+        } else if (!PyType_IsSubtype(best_layout, layout)) {
+            PyErr_SetString(PyExc_TypeError, "multiple bases have instance lay-out conflict");
+            return NULL;
+        }
     }
     return best;
 }
@@ -538,6 +585,81 @@ static void extend(PyTypeObject *type, int wants_dict, int wants_weakrefs)
         type->tp_weaklistoffset = type->tp_basicsize;
         type->tp_basicsize += (Py_ssize_t)sizeof(PyObject *);
     }
+}
+
+/* ---- __slots__ ---- */
+
+static int is_identifier(PyObject *name)
+{
+    Py_ssize_t i, n = PyUnicode_GET_LENGTH(name);
+    for (i = 0; i < n; i++) {
+        Py_UCS4 c = PyUnicode_READ_CHAR(name, i);
+        if (!(c == '_' || c >= 128 || (c < 128 && (i > 0 ? isalnum((int)c) : isalpha((int)c)))))
+            return 0;
+    }
+    return n > 0;
+}
+
+/* The attribute that `name` means in the class: `__x` is private. A new string; NULL after a failure. */
+static char *mangled(const char *class_name, const char *name)
+{
+    size_t n = strlen(name);
+    char *text;
+    class_name += strspn(class_name, "_");
+    if (strncmp(name, "__", 2) != 0 || (n >= 2 && strcmp(name + n - 2, "__") == 0) || *class_name == '\0')
+        return copy_text(name);
+    text = PyMem_Malloc(strlen(class_name) + n + 2);
+    if (text != NULL)
+        sprintf(text, "_%s%s", class_name, name);
+    else
+        PyErr_NoMemory();
+    return text;
+}
+
+/* `__slots__` of a class names the fields of its objects. Without "__dict__" and "__weakref__" among them, objects have
+   only the dict and the weak references that the base gives them. Returns 0 after a failure. */
+static int add_slots(PyHeapTypeObject *ht, PyObject *dict, PyObject *slots)
+{
+    PyTypeObject *type = &ht->ht_type;
+    const PyTypeObject *base = type->tp_base;
+    PyObject *names = PyUnicode_Check(slots) ? PyTuple_Pack(1, slots) : PySequence_Tuple(slots);
+    Py_ssize_t n = names != NULL ? PyTuple_GET_SIZE(names) : 0, i;
+    int wants_dict = 0, wants_weakrefs = 0;
+    if (names != NULL && n > 0 && base->tp_itemsize != 0)
+        PyErr_Format(PyExc_TypeError, "nonempty __slots__ not supported for subtype of '%s'", base->tp_name);
+    else if (n > 0 && (ht->slots = PyMem_Calloc((size_t)n, sizeof *ht->slots)) == NULL)
+        PyErr_NoMemory();
+    type->tp_basicsize = (base->tp_basicsize + (Py_ssize_t)sizeof(PyObject *) - 1) / (Py_ssize_t)sizeof(PyObject *) * (Py_ssize_t)sizeof(PyObject *);
+    for (i = 0; i < n && !PyErr_Occurred(); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+        PyMemberDef *slot = &ht->slots[ht->slot_count];
+        if (!PyUnicode_Check(name)) {
+            PyErr_Format(PyExc_TypeError, "__slots__ items must be strings, not '%.200s'", Py_TYPE(name)->tp_name);
+        } else if (text != NULL && !is_identifier(name)) {
+            PyErr_SetString(PyExc_TypeError, "__slots__ must be identifiers");
+        } else if (text != NULL && strcmp(text, "__dict__") == 0) {
+            if (wants_dict || base->tp_dictoffset != 0)
+                PyErr_SetString(PyExc_TypeError, "__dict__ slot disallowed: we already got one");
+            wants_dict = 1;
+        } else if (text != NULL && strcmp(text, "__weakref__") == 0) {
+            if (wants_weakrefs || base->tp_weaklistoffset != 0)
+                PyErr_SetString(PyExc_TypeError, "__weakref__ slot disallowed: we already got one");
+            wants_weakrefs = 1;
+        } else if (text != NULL && (slot->name = mangled(type->tp_name, text)) != NULL) {
+            slot->type = T_OBJECT_EX;
+            slot->offset = type->tp_basicsize;
+            type->tp_basicsize += (Py_ssize_t)sizeof(PyObject *);
+            ht->slot_count++;
+            if (PyDict_GetItemString(dict, slot->name) != NULL)
+                PyErr_Format(PyExc_ValueError, "'%s' in __slots__ conflicts with class variable", slot->name);
+        }
+    }
+    Py_XDECREF(names);
+    if (PyErr_Occurred())
+        return 0;
+    extend(type, wants_dict, wants_weakrefs);
+    return 1;
 }
 
 static void set_slot(PyHeapTypeObject *ht, int slot, void *value)
@@ -638,10 +760,12 @@ failed:
 PyObject *PyType_FromSpecWithBases(PyType_Spec *spec, PyObject *bases) { return PyType_FromModuleAndSpec(NULL, spec, bases); }
 PyObject *PyType_FromSpec(PyType_Spec *spec) { return PyType_FromModuleAndSpec(NULL, spec, NULL); }
 
+static PyGetSetDef dict_getset = { "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL };
+
 /* type(name, bases, dict): a class of the language. */
 static PyObject *make_class(PyTypeObject *metatype, PyObject *args, PyObject *kwargs)
 {
-    PyObject *name, *bases, *dict, *all, *hook;
+    PyObject *name, *bases, *dict, *slots, *all, *hook;
     PyHeapTypeObject *ht;
     PyTypeObject *type;
     const char *text;
@@ -672,9 +796,18 @@ static PyObject *make_class(PyTypeObject *metatype, PyObject *args, PyObject *kw
     type->tp_clear = subtype_clear;
     type->tp_alloc = PyType_GenericAlloc;
     type->tp_free = PyObject_GC_Del;
-    extend(type, PyDict_GetItemString(dict, "__slots__") == NULL, 1);
+    slots = PyDict_GetItemString(dict, "__slots__");
+    if (slots == NULL)
+        extend(type, 1, 1);
+    else if (!add_slots(ht, dict, slots))
+        goto failed;
     if (PyDict_Update(type->tp_dict, dict) < 0)
         goto failed;
+    if (type->tp_dictoffset != type->tp_base->tp_dictoffset && add(type->tp_dict, "__dict__", PyDescr_NewGetSet(type, &dict_getset)) < 0)
+        goto failed;
+    for (i = 0; i < ht->slot_count; i++)
+        if (add(type->tp_dict, ht->slots[i].name, PyDescr_NewMember(type, &ht->slots[i])) < 0)
+            goto failed;
     if (PyDict_GetItemString(type->tp_dict, "__module__") == NULL
         && PyDict_SetItemString(type->tp_dict, "__module__", py_str("__main__")) < 0)
         goto failed;
@@ -741,6 +874,7 @@ static void type_dealloc(PyObject *op)
 {
     PyHeapTypeObject *ht = HEAP(op);
     PyObject_GC_UnTrack(op);
+    PyObject_ClearWeakRefs(op);
     Py_XDECREF(ht->ht_type.tp_dict);
     Py_XDECREF(ht->ht_type.tp_bases);
     Py_XDECREF(ht->ht_type.tp_mro);
@@ -749,6 +883,9 @@ static void type_dealloc(PyObject *op)
     Py_XDECREF(ht->ht_module);
     Py_XDECREF(OBJECT(ht->ht_type.tp_base));
     PyMem_Free(ht->name_text);
+    while (ht->slot_count > 0)
+        PyMem_Free((char *)(uintptr_t)ht->slots[--ht->slot_count].name);
+    PyMem_Free(ht->slots);
     Py_TYPE(op)->tp_free(op);
 }
 
@@ -861,10 +998,17 @@ static PyGetSetDef type_getset[] = {
 };
 static PyMethodDef type_methods[] = { { "mro", method_mro, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
 
+/* Static types belong to no VM. */
+static int type_is_gc(PyObject *op)
+{
+    return PyType_HasFeature(TYPE(op), Py_TPFLAGS_HEAPTYPE);
+}
+
 PyTypeObject PyType_Type = {
-    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "type", .tp_basicsize = sizeof(PyHeapTypeObject),
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "type", .tp_basicsize = sizeof(PyHeapTypeObject), .tp_is_gc = type_is_gc,
     .tp_dealloc = type_dealloc, .tp_repr = type_repr, .tp_call = type_call, .tp_getattro = type_getattro,
     .tp_setattro = type_setattro, .tp_traverse = type_traverse, .tp_clear = type_clear,
+    .tp_weaklistoffset = offsetof(PyHeapTypeObject, weakrefs),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_TYPE_SUBCLASS,
     .tp_methods = type_methods, .tp_getset = type_getset, .tp_init = type_init, .tp_alloc = PyType_GenericAlloc,
     .tp_new = type_new, .tp_free = PyObject_GC_Del

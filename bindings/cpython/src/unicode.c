@@ -602,6 +602,12 @@ void PyUnicode_Append(PyObject **a, PyObject *b)
     Py_XSETREF(*a, both);
 }
 
+void PyUnicode_AppendAndDel(PyObject **a, PyObject *b)
+{
+    PyUnicode_Append(a, b);
+    Py_XDECREF(b);
+}
+
 PyObject *PyUnicode_Join(PyObject *separator, PyObject *items)
 {
     PyObject *all = PySequence_Fast(items, "can only join an iterable"), *result = NULL;
@@ -615,8 +621,9 @@ PyObject *PyUnicode_Join(PyObject *separator, PyObject *items)
         largest = separator != NULL ? PyUnicode_MAX_CHAR_VALUE(separator) : ' ';
     for (i = 0; i < n; i++) {
         PyObject *item = PySequence_Fast_GET_ITEM(all, i);
-        if (!PyUnicode_Check(item)) {
-            PyErr_Format(PyExc_TypeError, "sequence item %zd: expected str instance, %.80s found", i, Py_TYPE(item)->tp_name);
+        if (item == NULL || !PyUnicode_Check(item)) {
+            PyErr_Format(PyExc_TypeError, "sequence item %zd: expected str instance, %.80s found", i,
+                         item != NULL ? Py_TYPE(item)->tp_name : "NULL");
             goto done;
         }
         length += PyUnicode_GET_LENGTH(item) + (i > 0 ? between : 0);

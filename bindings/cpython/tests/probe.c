@@ -243,6 +243,18 @@ FUNCTION(error_matches)
     return same ? truth(matches) : PyErr_Format(PyExc_AssertionError, "another exception is set");
 }
 
+/* A tuple, or a list, of 7 and an item that is not there. */
+FUNCTION(half_built)
+{
+    PyObject *op = PyObject_IsTrue(args[0]) ? PyTuple_New(2) : PyList_New(2);
+    UNUSED;
+    if (op != NULL && PyTuple_Check(op))
+        PyTuple_SET_ITEM(op, 0, PyLong_FromLong(7));
+    else if (op != NULL)
+        PyList_SET_ITEM(op, 0, PyLong_FromLong(7));
+    return op;
+}
+
 /* ---- list --------------------------------------------------------------------------- */
 
 FUNCTION(list_make)
@@ -902,6 +914,46 @@ static PyTypeObject TrackedShelf = {
     .tp_clear = shelf_clear, .tp_new = shelf_new
 };
 
+/* ---- a type whose slots leave exceptions behind ------------------------------------ */
+
+static int spoiler_clear(PyObject *op)
+{
+    looker_clear(op);
+    PyErr_SetString(PyExc_ValueError, "clear");
+    return -1;
+}
+
+static void spoiler_finalize(PyObject *op)
+{
+    (void)op;
+    PyErr_SetString(PyExc_KeyError, "finalize");
+}
+
+static void spoiler_dealloc(PyObject *op)
+{
+    looker_dealloc(op);
+    PyErr_SetString(PyExc_TypeError, "dealloc");
+}
+
+static PyTypeObject Spoiler = {
+    PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "spoiler", .tp_basicsize = offsetof(looker, items),
+    .tp_itemsize = sizeof(PyObject *), .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_dealloc = spoiler_dealloc,
+    .tp_traverse = looker_traverse, .tp_clear = spoiler_clear, .tp_new = looker_new, .tp_finalize = spoiler_finalize
+};
+
+/* Collects while an exception is set: it stays set, and is returned. */
+FUNCTION(collect_with_error)
+{
+    PyObject *type, *value, *traceback;
+    UNUSED;
+    PyErr_SetString(PyExc_IndexError, "mine");
+    PyGC_Collect();
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
+    return value;
+}
+
 /* How many objects lookers have found whole since the last time. */
 FUNCTION(lookers_found)
 {
@@ -961,6 +1013,7 @@ static PyMethodDef methods[] = {
     METHOD("as-size", as_size), METHOD("as-double", as_double), METHOD("extreme-longs", extreme_longs),
     METHOD("str-copy", str_copy), METHOD("str-fill", str_fill), METHOD("greet", greet), METHOD("tuple-items", tuple_items),
     METHOD("tuple-get", tuple_get), METHOD("tuple-make", tuple_make), METHOD("tuple-set", tuple_set), METHOD("tuple-nest", tuple_nest), METHOD("error-matches", error_matches),
+    METHOD("half-built", half_built),
     METHOD("list-make", list_make), METHOD("list-items", list_items), METHOD("list-size", list_size),
     METHOD("list-get", list_get), METHOD("list-set", list_set), METHOD("list-append", list_append),
     METHOD("list-insert", list_insert), METHOD("list-delete", list_delete), METHOD("list-as-tuple", list_as_tuple),
@@ -970,7 +1023,8 @@ static PyMethodDef methods[] = {
     METHOD("call-it", call), METHOD("call-method", call_method), METHOD("make-adder", make_adder),
     METHOD("no-error", no_error), METHOD("both", both), METHOD("message-of", message_of), METHOD("meanwhile", meanwhile),
     METHOD("get-attr", get_attr), METHOD("set-attr", set_attr), METHOD("check-box", check_box), METHOD("boxes", count_boxes),
-    METHOD("while-borrowed", while_borrowed), METHOD("lookers-found", lookers_found), METHOD("locks", locks), METHOD("cases", cases), { NULL, NULL, 0, NULL }
+    METHOD("while-borrowed", while_borrowed), METHOD("lookers-found", lookers_found),
+    METHOD("collect-with-error", collect_with_error), METHOD("locks", locks), METHOD("cases", cases), { NULL, NULL, 0, NULL }
 };
 
 static void free_module(void *module)
@@ -983,7 +1037,7 @@ static PyModuleDef definition = { PyModuleDef_HEAD_INIT, .m_name = "probe", .m_s
 
 PyMODINIT_FUNC PyInit_probe(void)
 {
-    static PyTypeObject *const types[] = { &Box, &BigBox, &Row, &Looker, &LastLooker, &Book, &Shelf, &TrackedShelf };
+    static PyTypeObject *const types[] = { &Box, &BigBox, &Row, &Looker, &LastLooker, &Spoiler, &Book, &Shelf, &TrackedShelf };
     PyObject *module = PyModule_Create(&definition);
     size_t i;
     for (i = 0; module != NULL && i < sizeof types / sizeof *types; i++)

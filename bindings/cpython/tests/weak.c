@@ -289,12 +289,13 @@ static void several(void)
 
 static void dead_references(void)
 {
-    PyObject *a = node_new('a', PLAIN), *x, *y;
+    PyObject *a = node_new('a', PLAIN), *x, *y, *z;
     begin("dead references");
     x = PyWeakref_NewRef(a, NULL);
     y = ref_new(a, "a");
-    say("one object, one reference: %d", x == PyWeakref_NewRef(a, NULL));
-    Py_DECREF(x);
+    z = PyWeakref_NewRef(a, NULL);
+    say("one object, one reference: %d", x == z);
+    Py_DECREF(z);
     say("equal: %d", PyObject_RichCompareBool(x, y, Py_EQ));
     say("hash: %d", PyObject_Hash(x) == PyObject_Hash(a));
     Py_DECREF(a);

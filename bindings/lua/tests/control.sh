@@ -38,6 +38,12 @@ mutant() {
     mutated "$1" "$2" embed "-O0 $EMBED_SOURCES $EMBED_LIBS" || return
     noticed "$1" timeout 60 "$folder/mutant/embed" "${3:-slots_find}"
 }
+# checked NAME SED_SCRIPT TEST WORDS: a mistake of which a build with RRC_DEBUG says these words.
+checked() {
+    mutated "$1" "$2" embed "-O0 -DRRC_DEBUG $EMBED_SOURCES $EMBED_LIBS" || return
+    timeout 60 "$folder/mutant/embed" "$3" >"$folder/mutant/log" 2>&1
+    expect "$lua: $1: RRC_DEBUG says so" grep -q "$4" "$folder/mutant/log"
+}
 mutant 'what is left at the end waits until Lua is gone' 's/^        rrcl_part_all(L, state);/        ;/'
 mutant 'the end is one round' 's/ && --rounds > 0);/ \&\& 0);/'
 mutant 'proxies that slots make at the end stay' 's/while ((rrcl_part_proxies(state) ||/while ((0 ||/'
@@ -45,7 +51,15 @@ mutant 'weak tables give what is deallocated' '/^static void rrcl_detach/,/^}/s/
 /^static void rrcl_free_slot/,/^}/s/^    s->ob = NULL;/    ;/
 /^static void rrcl_free_slot/,/^}/s/^    rrcl_set_proxy(s, NULL);/    ;/'
 mutant 'what is deallocated gets a proxy' 's/if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)/if (0)/'
-mutant 'each sentinel ends a cycle' 's/^    if (taken == state->ended)/    if (0)/' each_cycle_ends
+mutant 'each look ends a cycle' 's/^    if (taken == canary->ended)/    if (0)/' each_cycle_ends
+mutant 'all sentinels have one number' 's/^    canary->era += .*/    canary->era = 1;/' each_cycle_ends
+mutant 'nothing is decided at the end of a step' '/^static void rrcl_end_step/,/^}/s/^    rrcl_decide_on_step.*/    ;/' each_cycle_is_decided
+mutant 'it is decided while a step is open' 's/^    if (state->step.stage == RRCL_STEP_OPEN || state->in_step || /    if (/' each_cycle_is_decided
+mutant 'a step that cannot be made is forgotten' '/^static void rrcl_take_back/,/^}/s/^    state->step = .*/    (void)before;/' each_cycle_is_decided
+mutant 'what is wanted while a step is open is forgotten' 's/ = state->step.has_left ? / = 0 ? /' each_cycle_is_decided
+checked 'a cycle that goes on is counted' 's/^    canary->ended = taken;/    canary->ended = canary->era;/' each_cycle_is_counted 'that goes on has been counted'
+checked 'a cycle is not decided' '/^static void rrcl_end_cycle/,/^}/s/^        rrcl_decide_on_step.*/        ;/' each_cycle_is_decided \
+    'not decided whether a step follows'
 mutant 'what is closed in use goes at once' 's/^        if (L != NULL && proxy != NULL && rrcl_is_used(.*/        if (0) {/' close_in_a_hidden
 
 # passes MODES: do the random programs? (A program that takes too long passes. It depends on where objects lie in
@@ -95,7 +109,10 @@ lua5.1 | luajit)
     finish
     ;;
 esac
-mutant 'no clock replaces one that is lost' 's/^    if (state->hidden != NULL \&\& state->is_counted \&\& .*/    if (0)/' lost_clock
+mutant 'no clock replaces one that is lost' 's/^    if (state->has_wrappers \&\& state->ticker.*/    if (0)/' lost_clock
+mutant 'each look is a tick' 's/^    if (!state->has_wrappers || !rrcl_sees_end(state, RRCL_CLOCK_SLOT.*/    if (!rrcl_is_empty(state, RRCL_CLOCK_SLOT))/' ticks_once
+mutant 'all tickers have one number' '/^static int rrcl_clock_gc/,/^}/s/rrcl_set_canary(state, RRCL_CLOCK_SLOT, .*/rrcl_set(state, RRCL_VALUES, RRCL_CLOCK_SLOT);/
+/^static void rrcl_start_clock/,/^}/s/rrcl_set_canary(state, RRCL_CLOCK_SLOT, .*/rrcl_set(state, RRCL_VALUES, RRCL_CLOCK_SLOT);/' ticks_once
 mutant 'what comes back has its old edges' '/^static void rrcl_restore_node/,/^}/s/rrcl_truncate_node(L, 1)/(void)0/' old_edges
 known 'deaths count beside what scripts had back' 's/->sighted = state->has_used ? 0 : /->sighted = /' \
     'wrappers: deaths do not count beside'

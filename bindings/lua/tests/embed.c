@@ -673,6 +673,93 @@ static void each_cycle_ends_once_with_an_early_sentinel(void)
     close_state(L);
 }
 
+/* The table above rrcl_sees_end. */
+static void each_cycle_is_counted_once(void)
+{
+    lua_State *L = open_state();
+    rrcl_state *state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
+    uint32_t n;
+    int i;
+    lua_gc(L, LUA_GCSTOP, 0);
+    run(L, "nodes.new(1)");
+    n = state->sentinel.era;                        /* n, in its slot */
+    check_int(rrcl_sees_end(state, RRCL_SENTINEL_SLOT, &state->sentinel), 0);
+    check_int(state->sentinel.ended == n - 1, 1);
+    lua_pushnil(state->hidden);
+    rrcl_set(state, RRCL_VALUES, RRCL_SENTINEL_SLOT);       /* n, dying */
+    for (i = 1; i >= 0; i--)
+        check_int(rrcl_sees_end(state, RRCL_SENTINEL_SLOT, &state->sentinel), i);
+    check_int(state->sentinel.ended == n, 1);
+    rrcl_need_sentinel(L, state);                   /* n + 1, in its slot */
+    check_int(state->sentinel.era == n + 1, 1);
+    check_int(rrcl_sees_end(state, RRCL_SENTINEL_SLOT, &state->sentinel), 0);
+    check_int(rrcl_try(L, rrcl_new_sentinel, state), 0);    /* another one in its place */
+    check_int(state->sentinel.era == n + 1, 1);
+    check_int(rrcl_sees_end(state, RRCL_SENTINEL_SLOT, &state->sentinel), 0);
+    lua_pushnil(state->hidden);
+    rrcl_set(state, RRCL_VALUES, RRCL_SENTINEL_SLOT);
+    rrcl_need_sentinel(L, state);                   /* n + 1, dying; n + 2 was made by a call */
+    for (i = 2; i >= 0; i--)
+        check_int(rrcl_sees_end(state, RRCL_SENTINEL_SLOT, &state->sentinel), i == 2);
+    check_int(state->sentinel.ended == n + 1, 1);
+    close_state(L);
+}
+
+/* Does a step in a dealloc, where none can be made. */
+static lua_State *dealloc_caller;
+
+static void step_in_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    check_int(rrc_lua_step(dealloc_caller, heap), RRC_EPHASE);
+    check_int(rrc_lua_work(dealloc_caller, heap, 8), 0);
+    rrc_del(heap, self);
+}
+
+/* Whether there is to be a step is decided once for each cycle; and while one is open, when that has ended. */
+static void each_cycle_is_decided_once(void)
+{
+    static const rrc_type Stepper = { .tp_name = "Stepper", .tp_basicsize = sizeof(rrc_object),
+                                      .tp_dealloc = step_in_dealloc };
+    lua_State *L = open_state();
+    rrc_heap *heap = rrc_lua_heap(L);
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    rrcl_step_state step;
+    uint32_t cycle;
+    run(L, "keep = {} for i = 1, 20000 do keep[i] = nodes.new(i) end");
+    lua_gc(L, LUA_GCSTOP, 0);
+    while (state->step.stage == RRCL_STEP_OPEN)
+        rrc_lua_work(L, heap, 1000);
+    check_int(state->step.decided == state->cycle, 1);
+    check_int(rrc_lua_work(L, heap, 8), 0);
+    check_int(state->step.stage, RRCL_STEP_OPEN);
+    cycle = state->cycle;
+
+    step = state->step;                         /* nothing can be done: all stays as it is */
+    dealloc_caller = L;
+    rrc_decref(heap, rrc_new(heap, &Stepper));
+    check_int(memcmp(&step, &state->step, sizeof step), 0);
+
+    state->calls_pay = 1;                       /* one slice for each cycle */
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    check_int(state->cycle == cycle + 1, 1);
+    check_int(state->step.stage, RRCL_STEP_OPEN);
+    check_int(state->step.decided == cycle, 1);
+    while (!rrc_lua_work(L, heap, 1000))
+        check_int(state->step.decided == cycle, 1);
+    check_int(state->step.decided == cycle + 1, 1);
+
+    check_int(rrc_lua_work(L, heap, 8), 0);     /* a wish is not lost */
+    rrcl_want_step(state);
+    while (!rrc_lua_work(L, heap, 1000))
+        ;
+    check_int(state->step.stage, RRCL_STEP_WANTED);
+    rrc_decref(heap, rrc_new(heap, &Stepper));
+    check_int(state->step.stage, RRCL_STEP_WANTED);
+    check_int(rrc_lua_step(L, heap), RRC_OK);
+    check_int(state->step.stage, RRCL_NO_STEP);
+    close_state(L);
+}
+
 /* To open the heap itself. */
 static void opening_fails(void)
 {
@@ -762,6 +849,36 @@ static int collect_without_memory(lua_State *L)
     return 0;
 }
 
+/* Each collection is one tick, whoever looks first. */
+static void the_clock_ticks_once_for_each_cycle(void)
+{
+    lua_State *L = open_state();
+    rrcl_state *state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
+    uint32_t clock, i;
+    run(L, "w = nodes.new(1, 'Wrapper')");
+    lua_gc(L, LUA_GCSTOP, 0);
+    clock = state->clock;
+    for (i = 1; i < 5; i++) {
+        rrcl_read_clock(state);
+        check_int(state->clock == clock + i - 1, 1);
+        lua_gc(L, LUA_GCCOLLECT, 0);
+        check_int(state->clock == clock + i, 1);
+        rrcl_read_clock(state);
+        check_int(state->clock == clock + i, 1);
+    }
+    lua_pushnil(state->hidden);                 /* Lua has found the ticker dead, and calls its __gc later */
+    rrcl_set(state, RRCL_VALUES, RRCL_CLOCK_SLOT);
+    for (i = 0; i < 3; i++) {
+        rrcl_read_clock(state);
+        check_int(state->clock == clock + 5, 1);
+    }
+    lua_gc(L, LUA_GCCOLLECT, 0);                /* the same cycle: the ticker is back */
+    check_int(state->clock == clock + 5, 1);
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    check_int(state->clock == clock + 6, 1);
+    close_state(L);
+}
+
 /* The clock (see >>wrappers) is lost if its __gc cannot be called. If there were no other one, an old death would count
    as one in the cycle before. */
 static void a_lost_clock_is_replaced(void)
@@ -813,7 +930,7 @@ static void what_comes_back_has_no_old_edges(void)
         check_int(blocks, 0);
     }
 }
-#define WITH_WRAPPERS UNIT(a_lost_clock_is_replaced), UNIT(what_comes_back_has_no_old_edges),
+#define WITH_WRAPPERS UNIT(the_clock_ticks_once_for_each_cycle), UNIT(a_lost_clock_is_replaced), UNIT(what_comes_back_has_no_old_edges),
 #else
 #define WITH_WRAPPERS
 #endif
@@ -821,6 +938,7 @@ static void what_comes_back_has_no_old_edges(void)
 UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(objects_outlive_their_state),
            UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks),
            UNIT(close_in_a_hidden_coroutine), UNIT(each_cycle_ends_once_with_an_early_sentinel),
+           UNIT(each_cycle_is_counted_once), UNIT(each_cycle_is_decided_once),
            UNIT(finalizers_run_at_the_end), UNIT(slots_use_what_is_owned),
            UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(an_allocation_fails_for_values),
            UNIT(all_allocations_fail_for_values), WITH_WRAPPERS UNIT(opening_fails));

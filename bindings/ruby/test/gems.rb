@@ -146,6 +146,14 @@ class TestGems < Minitest::Test
           2.times { Rawrefcount.collect }
           p Rawrefcount.stats[:objects] - before < 400 && Rawrefcount.check
         RUBY
+        # What a script cannot do while the method converts its argument.
+        assert_equal "no dispose\n", assert_runs(dir, home, RbConfig.ruby, "-I.", "-e", <<~RUBY)
+          require "panels"
+          panel, index = Panel.new, Object.new
+          panel << "a title"
+          index.define_singleton_method(:to_int) { panel.dispose; 0 }
+          p((panel[index] rescue puts("no dispose") || exit))
+        RUBY
       end
     end
   end
@@ -214,13 +222,15 @@ class TestGems < Minitest::Test
   SIGNATURES = File.read("#{PACKAGE}/sig/rawrefcount.rbs")
 
   def signed
-    modules, objects = SIGNATURES.split(/^  class Object/)
-    [modules.scan(/^  def self\??\.(\S+):/).flatten.sort, objects.scan(/def (\S+):/).flatten.sort]
+    modules, objects, disposables = SIGNATURES.split(/^  (?:class Object|module Disposable)/)
+    [modules.scan(/^  def self\??\.(\S+):/).flatten.sort,
+     *[objects, disposables].map { |text| text.scan(/def (\S+):/).flatten.sort }]
   end
 
   def test_signatures
     assert_equal signed.inspect, assert_runs(WORK, plain, RbConfig.ruby, "-rrawrefcount", "-e", <<~RUBY).chomp
-      print [Rawrefcount.singleton_methods.map(&:to_s).sort, Rawrefcount::Object.instance_methods(false).map(&:to_s).sort].inspect
+      print [Rawrefcount.singleton_methods.map(&:to_s).sort, Rawrefcount::Object.instance_methods(false).map(&:to_s).sort,
+             Rawrefcount::Disposable.instance_methods(false).map(&:to_s).sort].inspect
     RUBY
     begin
       gem "rbs"
@@ -246,8 +256,9 @@ class TestGems < Minitest::Test
     skip "this Ruby lacks RDoc, or its plugin for RubyGems" unless self.class.makes_pages?
 
     ri = "#{ENV.fetch('DOCUMENTED')}/doc/rawrefcount-#{VERSION}/ri"
-    names = signed[0].map { |name| "Rawrefcount.#{name.delete_suffix('=')}" } + signed[1].map { |name| "Rawrefcount::Object##{name}" }
-    [*names.uniq, "Rawrefcount", "Rawrefcount::Object", "Rawrefcount::DisposedError"].each do |name|
+    names = signed[0].map { |name| "Rawrefcount.#{name.delete_suffix('=')}" } + signed[1].map { |name| "Rawrefcount::Object##{name}" } +
+            signed[2].map { |name| "Rawrefcount::Disposable##{name}" }
+    [*names.uniq, "Rawrefcount", "Rawrefcount::Object", "Rawrefcount::Disposable", "Rawrefcount::DisposedError"].each do |name|
       output, status = run_in(WORK, empty, "ri", "-T", "--no-standard-docs", "-d", ri, name)
       assert status.success?, output
       assert_operator output.scan(/^[A-Z@].*[a-z]/).size, :>=, 1, "#{name}: #{output}"

@@ -73,7 +73,9 @@ module Helper
     assert status.success?, status.inspect
   end
 
+  # (With FIRST_FAILURE, one is enough.)
   def teardown
+    exit!(1) if ENV["FIRST_FAILURE"] && !passed? && !skipped?
     GC.stress = false
     Nodes.next_test
     Rawrefcount.error_handler = nil

@@ -1,15 +1,16 @@
 # frozen_string_literal: true
 
 # Controls that must fail: the binding with one mistake put in, for which the tests must find
-# it. `ruby test/mutants.rb [NAME...]`, after `rake test_libraries`; BUILD as for rake. A mutation
-# that does not find its place in the text is a failure too.
+# it. `ruby test/mutants.rb [NAME...]`, after `rake test_libraries`; BUILD as for rake. With PART=2/4, the second quarter of
+# them. A mutation that does not find its place in the text is a failure too.
 
 require "fileutils"
 require "rbconfig"
 
 HERE = File.expand_path("..", __dir__)
 OUT = File.expand_path(ENV["BUILD"] || "tmp", HERE)
-WORK = "#{OUT}/mutant"
+PART, PARTS = (ENV["PART"] || "1/1").split("/").map(&:to_i)
+WORK = "#{OUT}/mutant#{PART}"
 
 # name => [file, text, what takes its place, the test that is asked first]
 MUTANTS = {
@@ -53,18 +54,38 @@ MUTANTS = {
   "marking_ends_with_the_slice" => ["collector.c", "    rrb.is_open = rrb.in_hooked_gc = 0;", "    rrb.is_open = 0;", "collector"],
   "hooks_stay_on" => ["collector.c", "        rrb.hooks_on = 0;\n        rb_tracepoint_disable(rrb.tracepoint);", "        rrb.hooks_on = 0;", "collector"],
   "hooks_stay_off" => ["collector.c", "        rb_tracepoint_enable(rrb.tracepoint);\n        rrb.hooks_on", "        rrb.hooks_on"],
-  "cycles_wait_for_ruby" => ["collector.c", "        rrb.minor_started = 1;\n        start_collection(0);", "        rrb.minor_started = 1;", "collector"],
+  "cycles_wait_for_ruby" => ["collector.c", "        rrb.minor_started = rrb.minor_wanted = 1;\n        rrb_schedule();", "        rrb.minor_started = 1;", "collector"],
   "no_major_follows" => ["collector.c", "        start_collection(1);", "        (void)0;", "collector"],
   "the_limit_is_low" => ["collector.c", "        if (more < tracked)\n            more = tracked;", "        more = 0;", "collector"],
-  "minors_are_left_out" => ["collector.c", "        start_collection(0);", "        start_collection(1);", "collector"],
-  "disabled_collections_are_started" => ["collector.c", "    if (RTEST(rb_gc_disable()))\n        return;", "    ", "collector"],
+  "ruby_code_runs_in_c" => ["collector.c", "        rrb.minor_started = rrb.minor_wanted = 1;\n        rrb_schedule();", "        rrb.minor_started = 1;\n        start_collection(0);", "dispose"],
+  "wanted_minors_are_weighed_at_once" => ["collector.c", "    if (!minor_started)                 /*", "    if (1) /*", "collector"],
+  "all_classes_can_dispose" => ["objects.c", "    if (spec->can_dispose)", "    if (1)", "dispose"],
+  "minors_are_left_out" => ["collector.c", "    start_collection(0);", "    start_collection(1);", "collector"],
+  "disabled_collections_are_started" => ["collector.c", "    if (!majors_are_allowed() || RTEST(rb_gc_disable()))\n        return;", "    ", "collector"],
   "bytes_are_not_reported" => ["collector.c", "    rb_gc_adjust_memory_usage(bytes);", "    (void)bytes;"],
   "ruby_has_no_occasion_to_collect" => ["collector.c", "    ruby_xfree(ruby_xmalloc(1));", "    (void)0;"],
   "variables_are_no_state" => ["objects.c", "    return has_variables(wrapper) || RB", "    return RB", "wrappers"],
   "frozen_is_no_state" => ["objects.c", " || RB_FL_ANY_RAW(wrapper, RUBY_FL_FREEZE)", "", "wrappers"],
   "classes_are_no_state" => ["objects.c", "        || RBASIC_CLASS(wrapper) != class_of_type(ob->ob_type);", "        || (0 && ob);", "wrappers"],
-  "all_wrappers_have_state" => ["collector.c", "&& rrb_has_state((VALUE)p);", "&& 1;", "wrappers"],
-  "minors_do_not_keep_state" => ["collector.c", "&& rrb_has_state((VALUE)p);", "&& rrb.is_major && rrb_has_state((VALUE)p);", "wrappers"],
+  "all_wrappers_have_state" => ["collector.c", " && rrb_has_state(p);", ";", "wrappers"],
+  "minors_do_not_keep_state" => ["collector.c", " && rrb_has_state(p);", " && rrb.is_major && rrb_has_state(p);", "wrappers"],
+  "finalizers_keep_wrappers" => ["collector.c", "\n        && (rrb.mode == RRB_EXACT || rrc_refcnt(RTYPEDDATA_DATA(p)) > 0)", "", "states"],
+  "exact_marking_keeps_no_state" => ["collector.c", "(rrb.mode == RRB_EXACT || rrc_refcnt(", "(rrc_refcnt(", "states"],
+  "states_are_not_marked" => ["collector.c", "    rrb_mark_states(rb_gc_mark);", "    (void)0;", "states"],
+  "exact_marking_passes_states" => ["exact.c", "        rrb_mark_states(rrb_exact_trace);", "        (void)0;", "states"],
+  "what_is_left_is_not_marked" => ["collector.c", "    rrb_mark_what_is_left(rrb.is_major);", "    (void)0;", "states"],
+  "the_dead_leave_no_state" => ["states.c", "        else if (was_marked)", "        else if (0)", "states"],
+  "the_disposed_leave_no_state" => ["objects.c", "        rrb_leave_state(wrapper);", "        (void)0;", "states"],
+  "the_end_leaves_no_state" => ["collector.c", "    rrb_leave_all_states();", "    (void)0;", "states"],
+  "watched_wrappers_do_not_move" => ["collector.c", "    rrb_watched_moved();", "    (void)0;", "states"],
+  "watched_wrappers_are_never_young_again" => ["states.c", "    size_t from = is_major ? 0 : watched.old, i, count", "    size_t from = watched.old, i, count", "states"],
+  "untracked_objects_keep_singleton_classes" => ["states.c", "    return rrc_gc_is_tracked(rrb.heap, RTYPEDDATA_DATA(wrapper)) ?", "    return 1 ?", "states"],
+  "states_are_not_dropped" => ["usercode.c", "    if (slot == type->tp_finalize)\n        rrb_drop_state(ob);", "", "states"],
+  "states_are_not_dropped_before_deallocs" => ["usercode.c", "    if (slot == type->tp_dealloc)\n        rrb_drop_state(ob);", "", "states"],
+  "other_ractors_sweep_what_is_watched" => ["collector.c", "    rrb_keep_watched();", "    (void)0;", "states"],
+  "frozen_is_not_left" => ["states.c", "    if (s->is_frozen)", "    if (0)", "states"],
+  "singleton_classes_stay_behind" => ["states.c", "        rb_singleton_class_attached(s->klass, wrapper);", "        (void)0;", "states"],
+  "only_tracked_objects_are_counted" => ["exact.c", "    return stats.finalizable > watched ? stats.finalizable : watched;", "    return stats.finalizable;", "states"],
   "exact_marking_visits_roots_only" => ["exact.c", "    while (marked.gray_count > 0 &&", "    while (0 &&"],
   "exact_marking_visits_no_roots" => ["exact.c", "        rb_objspace_reachable_objects_from_root(visit_root, NULL);", "        (void)visit_root;", "cycles"],
   "all_ractors_are_looked_at" => ["exact.c", "    if (!has_others && grow()) {", "    if (grow()) {", "collector"],
@@ -105,7 +126,7 @@ def prepare
   insight = "#{header}/bindings/insight/rrc_insight.h"
   FileUtils.cp(insight, "#{WORK}/ext/rrc_insight.h") if File.exist?(insight)
   FileUtils.cp("#{OUT}/lib/nodes.#{RbConfig::CONFIG['DLEXT']}", "#{WORK}/lib/")
-  Dir.chdir("#{WORK}/ext") { system({ "RAWREFCOUNT_CFLAGS" => "-O1 -w" }, "#{RbConfig.ruby} extconf.rb >log 2>&1") }
+  Dir.chdir("#{WORK}/ext") { system({ "RAWREFCOUNT_CFLAGS" => "-O0 -g0 -w" }, "#{RbConfig.ruby} extconf.rb >log 2>&1") }
 end
 
 def build(file, text, instead)
@@ -122,29 +143,35 @@ def build(file, text, instead)
   nil
 end
 
-def noticed?(tests)
-  tests.any? do |test|
-    !system({ "RUNS" => "6", "CPU_SECONDS" => "20" }, "timeout", "120", RbConfig.ruby, "-I#{WORK}/lib", "-I#{HERE}/lib",
+# The test that notices, or nil.
+def noticed_by(tests)
+  tests.find do |test|
+    !system({ "RUNS" => "6", "CPU_SECONDS" => "20", "FIRST_FAILURE" => "1" }, "timeout", "120", RbConfig.ruby, "-I#{WORK}/lib", "-I#{HERE}/lib",
             "-I#{HERE}/test", "#{HERE}/test/test_#{test}.rb", out: "#{WORK}/log", err: %i[child out])
   end
 end
 
-TESTS = %w[values wrappers usercode foreign insight objspace process random collector cycles].freeze
+TESTS = %w[values wrappers dispose states usercode foreign insight objspace process random collector cycles].freeze
 
 # Some mistakes show only if Ruby's collector comes at the right moment, and so the tests are asked twice.
-def noticed_by_any?(first)
+def noticed_by_any(first)
   tests = [first, *TESTS].compact.uniq
-  noticed?(tests) || noticed?(tests)
+  noticed_by(tests) || noticed_by(tests)
 end
 
+$stdout.sync = true
 passed = failed = 0
 prepare or abort "the binding cannot be built: see #{WORK}/ext/log"
-MUTANTS.each do |name, (file, text, instead, first)|
-  next if ARGV.any? && !ARGV.include?(name)
+MUTANTS.each_with_index do |(name, (file, text, instead, first)), i|
+  next if (ARGV.any? && !ARGV.include?(name)) || i % PARTS != PART - 1
 
-  trouble = build(file, text, instead) || (noticed_by_any?(first) ? nil : "no test notices")
+  start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  trouble = build(file, text, instead)
+  test = noticed_by_any(first) unless trouble
+  trouble ||= "no test notices" unless test
   trouble ? failed += 1 : passed += 1
-  puts trouble ? "FAILED: #{name}: #{trouble}" : "ok: #{name}"
+  seconds = (Process.clock_gettime(Process::CLOCK_MONOTONIC) - start).round
+  puts trouble ? "FAILED: #{name}: #{trouble}" : "ok: #{name}: #{test} notices, #{seconds} s"
 end
 puts "#{passed} passed, #{failed} failed"
 exit failed.zero? && passed.positive?

@@ -17,6 +17,9 @@ class TestRandom < Minitest::Test
   # A wrapper with state: some of its references are its C object's, the others its own.
   class Changed < Nodes::Node; end
 
+  # The same with a finalizer, which finds its object with all references.
+  class Final < Nodes::FinalNode; end
+
   # The wrapper of a thing that a library counts: the library has the references from thing to thing.
   Thing = Foreign::Thing
 
@@ -30,6 +33,9 @@ class TestRandom < Minitest::Test
     changed: [->(id) { Changed.new(id, 1) }, ->(o) { o.id },
               ->(o, i) { i.zero? ? o[0] : o.instance_variable_get("@e#{i}") },
               ->(o, i, v) { i.zero? ? o[0] = v : o.instance_variable_set("@e#{i}", v) }],
+    final: [->(id) { Final.new(id, 1) }, ->(o) { o.id },
+            ->(o, i) { i.zero? ? o[0] : o.instance_variable_get("@e#{i}") },
+            ->(o, i, v) { i.zero? ? o[0] = v : o.instance_variable_set("@e#{i}", v) }],
     leaf: [->(id) { BareNode.new(id, 0) }, ->(o) { o.id }, ->(o, i) { o.instance_variable_get("@e#{i}") },
            ->(o, i, v) { o.instance_variable_set("@e#{i}", v) }],
     thing: [->(id) { Thing.new(id) }, ->(o) { o.id },
@@ -56,6 +62,7 @@ class TestRandom < Minitest::Test
     case object
     when Thing then :thing
     when Changed then :changed
+    when Final then :final
     when BareNode then :leaf
     when Nodes::Node then :node
     when List then :list
@@ -103,8 +110,8 @@ class TestRandom < Minitest::Test
   def fresh
     @made += 1
     @edges[@made] = [nil] * WIDTH
-    kind = KINDS.keys[@random.rand(14)] || %i[node thing][@random.rand(2)]
-    @nodes << @made if %i[node changed leaf thing].include?(kind)
+    kind = KINDS.keys[@random.rand(15)] || %i[node thing][@random.rand(2)]
+    @nodes << @made if %i[node changed final leaf thing].include?(kind)
     KINDS[kind][0].call(@made)
   end
 
@@ -185,6 +192,16 @@ class TestRandom < Minitest::Test
     Rawrefcount.slice_units = 0
   end
 
+  # Objects can be finalized that the oracle has forgotten: they are of another seed.
+  def check_finalized(wrapper)
+    Nodes.finalized.clear
+    edges = @edges[wrapper.id] or return
+    found = Array.new(WIDTH) { |i| (object = get(wrapper, i)) && number(object) }
+    @wrong << [wrapper.id, edges, found] unless edges == found && wrapper.instance_of?(Final)
+    @finalized += 1
+    nil
+  end
+
   STRESS = [true, 1, 2, 4, 7].freeze        # minor ones only, lazy sweeps, after each malloc
 
   # Changes as they come; in bad times, each allocation collects, or none does.
@@ -248,6 +265,9 @@ class TestRandom < Minitest::Test
     @made = seed * 100_000
     @insiders = 0
     Nodes.dead.clear
+    @wrong = []
+    @finalized = 0
+    Nodes.on_finalize(method(:check_finalized))
     rounds, @between = [[25, 30], [25, 30], [8, 150], [3, 600]].sample(random: @random)
     rounds.times do
       apart { some_changes }
@@ -260,14 +280,17 @@ class TestRandom < Minitest::Test
     5.times { collect }
     left = @nodes - Nodes.dead
     assert_equal Nodes.dead.uniq, Nodes.dead
+    assert_empty @wrong, "seed #{seed}: finalizers have found other references"
+    @@finalized += @finalized
     assert_equal Foreign.wrappers, Foreign.things, "seed #{seed}: the library has things that nobody refers to"
     left.size
   ensure
+    Nodes.on_finalize(nil)
     GC.stress = false
     GC.auto_compact = false
   end
 
-  @@operations = 0
+  @@operations = @@finalized = 0
 
   def resident_kib = File.read("/proc/self/status")[/^VmRSS:\s*(\d+)/, 1].to_i
 
@@ -298,7 +321,7 @@ class TestRandom < Minitest::Test
       $stdout.flush
     end
   ensure
-    puts "soak: seeds #{first} to #{seed - 1} passed, #{@@operations} operations, #{GC.count} collections in #{spent.round} s"
+    puts "soak: seeds #{first} to #{seed - 1} passed, #{@@operations} operations, #{@@finalized} finalizers, #{GC.count} collections in #{spent.round} s"
   end
 
   # Stale words on the stack may keep a few graphs, but not many.
@@ -308,6 +331,7 @@ class TestRandom < Minitest::Test
     first = (ENV["SEED"] || 1).to_i
     runs = (ENV["RUNS"] || (ENV["SEED"] ? 1 : 40)).to_i
     left = (first...first + runs).map { |seed| run_seed(seed) }
+    assert_operator @@finalized, :>, runs
     assert_operator left.count(&:positive?), :<=, 1 + runs / 10, "nodes left, by seed: #{left}"
   end
 end

@@ -206,7 +206,7 @@ class TestWrappers < Minitest::Test
     eternal = nil
     collect
     assert_instance_of Rawrefcount::Object, Nodes.eternal
-    Nodes.eternal.dispose
+    Nodes.dispose(Nodes.eternal)
     refute Nodes.eternal.disposed?
     assert id
   end

@@ -40,20 +40,35 @@ static VALUE canvas(VALUE self, VALUE width, VALUE height)
     return rrc_ruby_initialize(self, wg_canvas_new(HEAP, &host, size_of(width), size_of(height)));
 }
 
-/* The methods of a class are called for its wrappers only: self may be of any type. */
+/* The methods of a class are called for its wrappers only: self may be of any type. A canvas can be disposed of: so all
+   that may run Ruby code comes first. */
 #define SELF rrc_ruby_unwrap(self, NULL)
 
 static VALUE text(VALUE self) { return rb_utf8_str_new_cstr(wg_text(SELF)); }
-static VALUE set_text(VALUE self, VALUE t) { check(wg_set_text(SELF, StringValueCStr(t))); return t; }
+static VALUE set_text(VALUE self, VALUE t)
+{
+    const char *text = StringValueCStr(t);
+    check(wg_set_text(SELF, text));
+    return t;
+}
 static VALUE parent(VALUE self) { return rrc_ruby_wrap(wg_parent(SELF)); }
-static VALUE callback(VALUE self, VALUE event) { return rrc_ruby_wrap(wg_callback(SELF, event_of(event))); }
-static VALUE emit(VALUE self, VALUE event) { rrc_ruby_raise(wg_emit(SELF, event_of(event))); return self; }
+static VALUE callback(VALUE self, VALUE name)
+{
+    enum wg_event event = event_of(name);
+    return rrc_ruby_wrap(wg_callback(SELF, event));
+}
+static VALUE emit(VALUE self, VALUE name)
+{
+    enum wg_event event = event_of(name);
+    rrc_ruby_raise(wg_emit(SELF, event));
+    return self;
+}
 
 /* on(event) { |widget| ... }; without a block: not any more. */
 static VALUE on(VALUE self, VALUE name)
 {
-    rrc_object *widget = SELF;
     enum wg_event event = event_of(name);
+    rrc_object *widget = SELF;
     rrc_object *held = rb_block_given_p() ? rrc_ruby_hold(rb_block_proc()) : NULL;
     wg_set_callback(widget, event, held);
     if (held != NULL)
@@ -65,7 +80,11 @@ static VALUE on(VALUE self, VALUE name)
 static VALUE add(VALUE self, VALUE child) { check(wg_add(SELF, WIDGET(child))); return self; }
 static VALUE take_out(VALUE self, VALUE child) { check(wg_remove(SELF, WIDGET(child))); return child; }
 static VALUE size(VALUE self) { return SIZET2NUM(wg_count(SELF)); }
-static VALUE at(VALUE self, VALUE i) { return rrc_ruby_wrap(wg_child(SELF, NUM2SIZET(i))); }
+static VALUE at(VALUE self, VALUE index)
+{
+    size_t i = NUM2SIZET(index);
+    return rrc_ruby_wrap(wg_child(SELF, i));
+}
 static VALUE width(VALUE self) { return SIZET2NUM(wg_width(SELF)); }
 static VALUE height(VALUE self) { return SIZET2NUM(wg_height(SELF)); }
 static size_t canvas_bytes(const rrc_object *canvas) { return wg_width(canvas) * wg_height(canvas); }
@@ -91,6 +110,6 @@ void Init_widgets_ruby(void)
     cContainer = CLASS("Container", &wg_container_type, cWidget, container_methods, NULL);
     CLASS("Window", &wg_window_type, cContainer, window_methods, NULL);
     CLASS("Button", &wg_button_type, cWidget, button_methods, NULL);
-    CLASS("Canvas", &wg_canvas_type, cWidget, canvas_methods, canvas_bytes);
+    CLASS("Canvas", &wg_canvas_type, cWidget, canvas_methods, canvas_bytes, 1);
     Init_naive();
 }

@@ -35,6 +35,7 @@ PyObject *PyTuple_Pack(Py_ssize_t n, ...);
 Py_ssize_t PyTuple_Size(PyObject *op);
 PyObject *PyTuple_GetItem(PyObject *op, Py_ssize_t i);
 int PyTuple_SetItem(PyObject *op, Py_ssize_t i, PyObject *item);
+int _PyTuple_Resize(PyObject **op, Py_ssize_t n);               /* the caller has the only reference */
 PyObject *PyTuple_GetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high);
 
 /* ---- list --------------------------------------------------------------- */

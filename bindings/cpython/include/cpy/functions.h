@@ -25,7 +25,7 @@ typedef PyObject *(*PyCMethod)(PyObject *, PyTypeObject *, PyObject *const *, si
 typedef struct {
     PyObject_HEAD
     PyMethodDef *m_ml;
-    PyObject *m_self, *m_module;
+    PyObject *m_self, *m_module, *m_weakreflist;
     PyTypeObject *mm_class;         /* of METH_METHOD */
 } PyCFunctionObject;
 

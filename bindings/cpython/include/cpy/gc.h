@@ -40,7 +40,7 @@ void PyObject_GC_Track(void *op);
 void PyObject_GC_UnTrack(void *op);
 int PyObject_GC_IsTracked(PyObject *op);
 int PyObject_GC_IsFinalized(PyObject *op);
-#define PyObject_IS_GC(op) PyType_IS_GC(Py_TYPE(op))
+#define PyObject_IS_GC(op) (PyType_IS_GC(Py_TYPE(op)) && (Py_TYPE(op)->tp_is_gc == NULL || Py_TYPE(op)->tp_is_gc(_PyObject_CAST(op))))
 #define _PyObject_GC_TRACK PyObject_GC_Track
 #define _PyObject_GC_UNTRACK PyObject_GC_UnTrack
 int PyObject_CallFinalizerFromDealloc(PyObject *op);

@@ -506,6 +506,8 @@ int PyCallable_Check(PyObject *op);
 PyObject *PyObject_Type(PyObject *op);
 int PyObject_IsInstance(PyObject *op, PyObject *type);
 int PyObject_IsSubclass(PyObject *derived, PyObject *type);
+int Py_ReprEnter(PyObject *op);         /* 1: the text of op is being made already. -1: a failure */
+void Py_ReprLeave(PyObject *op);        /* after Py_ReprEnter gave 0 */
 int Py_EnterRecursiveCall(const char *where);
 void Py_LeaveRecursiveCall(void);
 

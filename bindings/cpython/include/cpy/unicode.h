@@ -111,6 +111,7 @@ Py_ssize_t PyUnicode_CopyCharacters(PyObject *to, Py_ssize_t at, PyObject *from,
 PyObject *PyUnicode_Substring(PyObject *op, Py_ssize_t start, Py_ssize_t end);
 PyObject *PyUnicode_Concat(PyObject *a, PyObject *b);
 void PyUnicode_Append(PyObject **a, PyObject *b);
+void PyUnicode_AppendAndDel(PyObject **a, PyObject *b);         /* takes b over */
 PyObject *PyUnicode_Join(PyObject *separator, PyObject *items);
 PyObject *PyUnicode_Replace(PyObject *op, PyObject *from, PyObject *to, Py_ssize_t most);
 Py_ssize_t PyUnicode_Find(PyObject *op, PyObject *part, Py_ssize_t start, Py_ssize_t end, int direction);

@@ -124,10 +124,14 @@ static inline int host_is_young(rrc_gcref p)
     return rrb.mode == RRB_KEEPING || !rrb_is_old((VALUE)p);
 }
 
-/* Asked for the proxies of O links. (One that is not ours has nothing that scripts could lose.) */
-static inline int host_has_state(rrc_gcref p)
+/* Asked for the proxies of O links whose objects are held, by C or for their finalizers. (A proxy that is not ours has
+   nothing that scripts could lose.) What is held for its finalizer only does not keep its wrapper, or that would keep it
+   alive for ever: see states.c. (Our own marking knows what is garbage.) */
+static inline int host_has_state(rrc_gcref ref)
 {
-    return rrb_is_wrapper((VALUE)p) && RTYPEDDATA_DATA((VALUE)p) != NULL && rrb_has_state((VALUE)p);
+    VALUE p = (VALUE)ref;
+    return rrb_is_wrapper(p) && RTYPEDDATA_DATA(p) != NULL
+        && (rrb.mode == RRB_EXACT || rrc_refcnt(RTYPEDDATA_DATA(p)) > 0) && rrb_has_state(p);
 }
 
 #define RRC_HOST_TRACE(heap, p) host_trace(p)
@@ -204,7 +208,8 @@ static void weigh_tracked(size_t tracked)
 #define REPORT_STEP (64 * 1024)
 
 /* Tell Ruby of native memory, where a collection may happen: not from inside the header. And
-   as Ruby collects when it allocates for itself, not when it is told, let it do so. */
+   as Ruby collects when it allocates for itself, not when it is told, let it do so. (No Ruby code runs here, as C
+   functions are in the middle of their work. GC.start would do pending work, and let other threads run.) */
 void rrb_press(void)
 {
     ptrdiff_t bytes = rrb.unreported;
@@ -219,8 +224,8 @@ void rrb_press(void)
     ruby_xfree(ruby_xmalloc(1));
     if (!rrb.minor_started && rb_gc_latest_gc_info(sym_state) != sym_marking
         && stats_now().tracked >= rrb.tracked_limit) {
-        rrb.minor_started = 1;
-        start_collection(0);
+        rrb.minor_started = rrb.minor_wanted = 1;
+        rrb_schedule();
     }
 }
 
@@ -270,9 +275,19 @@ static int is_astray(void)
     return 1;
 }
 
+static int start_wanted(void)
+{
+    if (!rrb.minor_wanted)
+        return 0;
+    rrb.minor_wanted = 0;
+    start_collection(0);
+    return 1;
+}
+
 static void run_job(void *unused)
 {
     rrc_stats stats;
+    int minor_started;
     (void)unused;
     if (is_astray() || rrb.closing)
         return;
@@ -280,15 +295,18 @@ static void run_job(void *unused)
         rrb.job_was_early = 1;
         return;
     }
+    minor_started = start_wanted();
     rrb_run_pending(0);
     stats = stats_now();
-    if (stats.finalizable >= rrb.finalizable_limit && majors_are_allowed())
+    if (rrb_count_finalizable() >= rrb.finalizable_limit && majors_are_allowed())
         rrb_exact_collection();
-    weigh_tracked(stats.tracked);
+    if (!minor_started)                 /* (else the job after it) */
+        weigh_tracked(stats.tracked);
     stats = stats_now();                /* (other threads may have run) */
     if (rrb.hooks_on && stats.p_young + stats.p_old + stats.o_young + stats.o_old == 0) {
         rrb.hooks_on = 0;
         rb_tracepoint_disable(rrb.tracepoint);
+        rrb_watch_nothing();
     }
 }
 
@@ -341,7 +359,11 @@ size_t rrb_run_pending(size_t max)
 
 size_t rrc_ruby_run_pending(size_t max)
 {
-    return rrb.closing ? 0 : rrb_run_pending(max);
+    if (rrb.closing)
+        return 0;
+    if (rrb.guards == 0)
+        start_wanted();
+    return rrb_run_pending(max);
 }
 
 /* ---- collections ---- */
@@ -431,6 +453,7 @@ static void keep_all(void)
     rrb.mode = RRB_KEEPING;
     rrc_links_moved(rrb.heap);
     rrb.mode = RRB_IDLE;
+    rrb_keep_watched();
     if (!rrb.recovering)
         rrb_schedule();
 }
@@ -455,6 +478,7 @@ static void root_mark(void *unused)
             rrb_show_root();
         return;
     }
+    rrb_mark_states(rb_gc_mark);
     is_first = collection_is_major() && !rrb.root_was_marked;
     rrb.root_was_marked = rrb.is_major;
     if (!rrb.in_hooked_gc) {
@@ -469,6 +493,7 @@ static void root_mark(void *unused)
         rrc_major_collection_trace_early(rrb.heap);
     else
         rrc_minor_collection_trace(rrb.heap);
+    rrb_mark_what_is_left(rrb.is_major);
 }
 
 /* A wrapper was marked; with its object, what that refers to lives. In a minor collection
@@ -503,6 +528,7 @@ static void end_of_marking(void)
 {
     int is_major = collection_is_major();
     rrb.reports = 0;
+    rrb_note_dead(is_major, rrb.is_open);
     if (!rrb.is_open) {
         rrb.mode = RRB_UNTRACED;
         if (is_major)
@@ -588,6 +614,7 @@ static void root_compact(void *unused)
     rrb.mode = RRB_MOVING;
     rrc_links_moved(rrb.heap);
     rrb.mode = RRB_IDLE;
+    rrb_watched_moved();
 }
 
 void rrb_settle(void)
@@ -595,6 +622,7 @@ void rrb_settle(void)
     rrb.mode = RRB_SETTLING;
     rrc_links_moved(rrb.heap);
     rrb.mode = RRB_IDLE;
+    rrb_settle_watched();
     rrb.unsettled = 0;
 }
 
@@ -629,6 +657,7 @@ void rrb_need_hooks(void)
 static void release_wrappers(void)
 {
     rrb_stop_slices();
+    rrb_leave_all_states();
     rrb.mode = RRB_ENDING;
     rrb.is_open = 1;
     rrc_major_collection_trace(rrb.heap);

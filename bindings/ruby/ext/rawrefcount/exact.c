@@ -120,17 +120,27 @@ int rrb_has_other_ractors(void)
     return NUM2LONG(rb_funcall(rb_cRactor, rb_intern("count"), 0)) > 1;
 }
 
+/* (The objects of some watched wrappers are not tracked; others have no wrapper.) */
+size_t rrb_count_finalizable(void)
+{
+    rrc_stats stats;
+    size_t watched = rrb_count_watched();
+    rrc_get_stats(rrb.heap, &stats);
+    return stats.finalizable > watched ? stats.finalizable : watched;
+}
+
 /* After Ruby's own: then no object is left that is dead but not swept, into which a stale
    word on the stack could lead. (While there are other Ractors, it is left out.) */
 void rrb_exact_collection(void)
 {
-    rrc_stats stats;
     VALUE was_disabled;
+    size_t left;
     int has_others = rrb_has_other_ractors();       /* (this call may do pending work) */
     rb_gc_start();
     was_disabled = rb_gc_disable();
     if (!has_others && grow()) {
         rb_objspace_reachable_objects_from_root(visit_root, NULL);
+        rrb_mark_states(rrb_exact_trace);
         rrb.mode = RRB_EXACT;
         rrb.is_open = 1;
         rrc_major_collection_trace(rrb.heap);
@@ -143,6 +153,6 @@ void rrb_exact_collection(void)
     if (!RTEST(was_disabled))
         rb_gc_enable();
     rrb_run_pending(0);
-    rrc_get_stats(rrb.heap, &stats);
-    rrb.finalizable_limit = stats.finalizable * 2 < 1000 ? 1000 : stats.finalizable * 2;
+    left = rrb_count_finalizable();
+    rrb.finalizable_limit = left * 2 < 1000 ? 1000 : left * 2;
 }

@@ -4,6 +4,7 @@
  *     usercode.c    what slots run
  *     exact.c       a marking of our own, for cycles with finalizers
  *     objects.c     wrappers, values, calls, classes
+ *     states.c      what a wrapper leaves behind for the finalizer of its object
  *     objspace.c    C references as ObjectSpace shows them
  *     insight.c     Rawrefcount.stats and its kin; Init
  *     view.c        Ruby's objects, as these show them */
@@ -63,7 +64,8 @@ typedef struct rrb_state {
     rb_atomic_t job_was_astray; /* ... or in another Ractor */
     ptrdiff_t unreported;       /* bytes that Ruby was not told of */
     int major_ended;            /* a major collection has ended since the last job */
-    int minor_started;          /* because of the limit; the next job decides what follows */
+    int minor_wanted;           /* because of the limit; the next job starts it */
+    int minor_started;          /* ... or has started it; the job after that decides what follows */
     size_t tracked_limit;       /* so many tracked objects start a major collection of Ruby's */
     size_t finalizable_limit;   /* so many objects with finalizers start an exact collection */
     size_t unhooked, pauses, exact, errors;     /* for Rawrefcount.stats */
@@ -86,7 +88,7 @@ size_t rrb_run_pending(size_t max);
 void rrb_schedule(void);                /* run pending work soon */
 void rrb_settle(void);
 void rrb_stop_slices(void);             /* the search goes on as one piece when Ruby's marking ends */
-void rrb_press(void);                   /* tell Ruby of native memory; it may collect */
+void rrb_press(void);                   /* tell Ruby of native memory; it may collect, and runs no Ruby code */
 int rrb_is_old(VALUE p);
 void rrb_show(int on, int with_bar);    /* rrb.insight shows Ruby's objects */
 
@@ -116,6 +118,23 @@ static inline VALUE rrb_value_of(const rrc_object *ob)
     return (ob->ob_refcnt & INTPTR_MAX) >= RRC_REFCNT_FROM_PYPY ? (VALUE)ob->ob_pypy_link : 0;
 }
 
+/* states.c. A wrapper is watched if the type of its object has a tp_finalize. */
+int rrb_can_watch(void);                /* reserve memory for one more; 0: there is none */
+void rrb_watch(VALUE wrapper);
+size_t rrb_count_watched(void);
+void rrb_watch_nothing(void);           /* no wrapper is linked */
+void rrb_leave_state(VALUE wrapper);    /* it loses its object: note its state, if a finalizer can look for it */
+void rrb_leave_all_states(void);        /* all wrappers lose their objects */
+VALUE rrb_class_in_state(const rrc_object *ob);             /* of its next wrapper, or 0 */
+void rrb_take_state(VALUE wrapper, const rrc_object *ob);   /* a new wrapper gets what was noted */
+void rrb_drop_state(const rrc_object *ob);
+void rrb_mark_states(void (*mark)(VALUE));      /* what was noted */
+void rrb_mark_what_is_left(int is_major);       /* what can be noted at the end of this marking */
+void rrb_note_dead(int is_major, int was_marked);
+void rrb_keep_watched(void);
+void rrb_settle_watched(void);
+void rrb_watched_moved(void);
+
 /* objspace.c: called by mark functions outside of collections */
 void rrb_show_wrapper(rrc_object *ob);
 void rrb_show_root(void);
@@ -123,6 +142,7 @@ void rrb_show_root(void);
 /* exact.c */
 int rrb_has_other_ractors(void);        /* they change their objects while we look at all objects */
 void rrb_exact_collection(void);
+size_t rrb_count_finalizable(void);     /* what could be garbage that only this finds */
 void rrb_exact_trace(VALUE p);
 void rrb_exact_propagate(void);
 int rrb_exact_is_marked(VALUE p);

@@ -48,6 +48,7 @@ typedef struct class_entry {
 } class_entry;
 
 static st_table *class_entries;
+static VALUE disposable;             /* the module with the method `dispose` */
 
 static const class_entry *entry_of(const rrc_type *type)
 {
@@ -98,6 +99,8 @@ VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec)
                  entry_of(spec->type)->klass);
     klass = rb_define_class_under(outer, spec->name, superclass);
     rb_gc_register_mark_object(klass);
+    if (spec->can_dispose)
+        rb_include_module(klass, disposable);
     for (method = spec->methods; method != NULL && method->name != NULL; method++) {
         if (method->is_singleton) {
             (rb_define_singleton_method)(klass, method->name, method->function, method->arity);
@@ -161,15 +164,20 @@ void rrb_forget(VALUE p)
 
 static void link_wrapper(VALUE wrapper, rrc_object *ob)
 {
+    int is_watched = RRC_TYPE(ob)->tp_finalize != NULL;
+    if (is_watched && !rrb_can_watch())
+        need_memory(NULL);
     if (rrc_link(rrb.heap, (rrc_gcref)wrapper, ob, RRC_O) != RRC_OK)
         need_memory(NULL);
     RTYPEDDATA_DATA(wrapper) = ob;
+    if (is_watched)
+        rrb_watch(wrapper);
 }
 
 static VALUE wrapper_of(VALUE klass, rrc_object *ob)
 {
     VALUE wrapper;
-    rrb_press();                        /* (other threads may run here, and pending work) */
+    rrb_press();
     wrapper = (VALUE)rrc_to_obj(rrb.heap, ob);
     if (wrapper != 0)
         return wrapper;
@@ -182,6 +190,7 @@ static VALUE wrapper_of(VALUE klass, rrc_object *ob)
 VALUE rrc_ruby_wrap_unlinked(rrc_object *ob)
 {
     rrc_gcref p;
+    VALUE klass, wrapper;
     if (ob == NULL || rrb.closing)
         return Qnil;
     p = rrc_to_obj(rrb.heap, ob);       /* (one that waits for its end can bear a marker) */
@@ -191,7 +200,10 @@ VALUE rrc_ruby_wrap_unlinked(rrc_object *ob)
         return is_immediate(ob) ? ((const immediate_object *)ob)->value : Qnil;
     if (rrc_refcnt(ob) == 0)
         rb_raise(rb_eRuntimeError, "this %s is being deallocated", ob->ob_type->tp_name);
-    return wrapper_of(class_of_type(ob->ob_type), ob);
+    klass = rrb_class_in_state(ob);
+    wrapper = wrapper_of(klass != 0 ? klass : class_of_type(ob->ob_type), ob);
+    rrb_take_state(wrapper, ob);
+    return wrapper;
 }
 
 typedef struct wrap_args {
@@ -230,7 +242,7 @@ static VALUE initialize_as(VALUE arg)
 {
     const wrap_args *args = (const wrap_args *)arg;
     VALUE self = args->klass;
-    rrb_press();                        /* (other threads may run here, and pending work) */
+    rrb_press();
     if (!rrb_is_wrapper(self) || RTYPEDDATA_DATA(self) != &rrb_no_object)
         rb_raise(rb_eTypeError, "this %s is initialized already", rb_obj_classname(self));
     if (rrc_ruby_is_value(args->ob))
@@ -301,6 +313,8 @@ void rrc_ruby_dispose(VALUE wrapper)
     ob = RTYPEDDATA_DATA(wrapper);
     if (ob == NULL || rrb.closing)
         return;
+    if (ob != &rrb_no_object)
+        rrb_leave_state(wrapper);
     RTYPEDDATA_DATA(wrapper) = NULL;
     if (ob == &rrb_no_object)
         return;
@@ -392,7 +406,7 @@ rrc_object *rrc_ruby_hold(VALUE value)
     rrb_need_open();
     if (RB_SPECIAL_CONST_P(value))
         return new_immediate(value);
-    rrb_press();                        /* (other threads may run here, and pending work) */
+    rrb_press();
     ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj(rrb.heap, (rrc_gcref)value);
     if (ob != NULL) {
         rrc_incref(rrb.heap, ob);
@@ -496,6 +510,14 @@ void rrb_init_objects(void)
     module = rb_define_module("Rawrefcount");
 #endif
     class_entries = st_init_numtable();
+    /* Document-module: Rawrefcount::Disposable
+     *
+     * Wrappers that can give up their C objects before Ruby finds them unreachable. Extensions decide which classes
+     * include it (`can_dispose`).
+     */
+    disposable = rb_define_module_under(module, "Disposable");
+    rb_gc_register_mark_object(disposable);
+    rb_define_method(disposable, "dispose", object_dispose, 0);
     /* Document-class: Rawrefcount::DisposedError
      *
      * A wrapper was used after `dispose`.
@@ -510,7 +532,6 @@ void rrb_init_objects(void)
     rb_gc_register_mark_object(rrb.object_class);
     rb_undef_alloc_func(rrb.object_class);
     rb_undef_method(CLASS_OF(rrb.object_class), "new");
-    rb_define_method(rrb.object_class, "dispose", object_dispose, 0);
     rb_define_method(rrb.object_class, "disposed?", object_is_disposed, 0);
     rb_define_method(rrb.object_class, "inspect", object_inspect, 0);
     rb_define_private_method(rrb.object_class, "initialize_copy", object_initialize_copy, 1);

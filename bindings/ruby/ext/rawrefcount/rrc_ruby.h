@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 /* The version of the functions below. */
-#define RRC_RUBY_ABI 1
+#define RRC_RUBY_ABI 2
 
 /* ---- the heap ---- */
 
@@ -93,15 +93,16 @@ VALUE rrc_ruby_wrap_new(VALUE klass, rrc_object *ob);
 VALUE rrc_ruby_initialize(VALUE self, rrc_object *ob);
 
 /* The object of a wrapper, borrowed. type NULL: of any type. Raises TypeError, which
-   names both types, or Rawrefcount::DisposedError. O(1). */
+   names both types, or Rawrefcount::DisposedError. O(1). While a method runs, Ruby keeps its self and its arguments, and
+   so their objects stay. Objects of a class with can_dispose are the exception: see there. */
 rrc_object *rrc_ruby_unwrap(VALUE wrapper, const rrc_type *type);
 
 /* The same, for a wrapper whose class must be klass or below it. */
 rrc_object *rrc_ruby_unwrap_kind(VALUE wrapper, VALUE klass);
 
 /* Part a wrapper from its object now, and drop its reference: unless C holds more, the
-   object is deallocated before this returns. Later uses raise DisposedError. Every
-   class has it as the method `dispose`. Nothing happens the second time. */
+   object is deallocated before this returns. Later uses raise DisposedError. Classes with can_dispose
+   have it as the method `dispose`. Nothing happens the second time. */
 void rrc_ruby_dispose(VALUE wrapper);
 
 /* ---- Ruby values as C objects ---- */
@@ -148,6 +149,10 @@ typedef struct rrc_ruby_class {
     const rrc_ruby_method *methods;     /* or NULL */
     size_t (*native_bytes)(const rrc_object *ob);   /* bytes outside the object, for ObjectSpace.memsize_of;
                                                        it must not call anything. NULL: none */
+    int can_dispose;                    /* not 0: its objects have the method `dispose` (rrc_ruby_dispose). A script can
+                                           call it while a C function works with the object: in to_int or to_str of an
+                                           argument, in a callback, in another thread. So unwrap them after the last
+                                           call that can run Ruby code, or again after it: unwrapping raises then */
 } rrc_ruby_class;
 
 /* Define a class; under `outer`, a class or module. `new` works if "initialize" (see

@@ -88,6 +88,13 @@ static foreign **place_at(foreign **places, int count, VALUE index)
     return &places[i];
 }
 
+/* (The conversion can dispose of the thing: it comes first.) */
+static foreign **field_at(VALUE self, VALUE index)
+{
+    VALUE i = INT2NUM(NUM2INT(index));
+    return place_at(unwrap(self)->of->field, FOREIGN_FIELDS, i);
+}
+
 static VALUE thing_initialize(VALUE self, VALUE id)
 {
     return rrc_ruby_initialize(self, wrapper_new(foreign_new(NUM2LONG(id))));
@@ -109,26 +116,27 @@ static VALUE thing_call(VALUE self) { return rrc_ruby_call(unwrap(self)->handler
 /* From here on, nobody is told of references to things. */
 static VALUE thing_refer(VALUE self, VALUE index, VALUE other)
 {
-    foreign *to = NIL_P(other) ? NULL : unwrap(other)->of;
-    foreign_set(place_at(unwrap(self)->of->field, FOREIGN_FIELDS, index), to);
+    foreign **field = field_at(self, index);
+    foreign_set(field, NIL_P(other) ? NULL : unwrap(other)->of);
     return other;
 }
 static VALUE thing_referred(VALUE self, VALUE index)
 {
-    return value_of(*place_at(unwrap(self)->of->field, FOREIGN_FIELDS, index));
+    return value_of(*field_at(self, index));
 }
 /* a.swap(i, b, j): their fields exchange references, which nobody counts anew. */
 static VALUE thing_swap(VALUE self, VALUE index, VALUE other, VALUE other_index)
 {
-    foreign **a = place_at(unwrap(self)->of->field, FOREIGN_FIELDS, index);
-    foreign **b = place_at(unwrap(other)->of->field, FOREIGN_FIELDS, other_index), *f = *a;
+    VALUE i = INT2NUM(NUM2INT(index)), j = INT2NUM(NUM2INT(other_index));
+    foreign **a = field_at(self, i), **b = field_at(other, j), *f = *a;
     *a = *b;
     *b = f;
     return Qnil;
 }
 static VALUE m_take(VALUE self, VALUE index, VALUE value)
 {
-    foreign_set(place_at(foreign_library.taken, FOREIGN_PLACES, index), unwrap(value)->of);
+    foreign **place = place_at(foreign_library.taken, FOREIGN_PLACES, index);
+    foreign_set(place, unwrap(value)->of);
     return value;
 }
 static VALUE m_drop(VALUE self, VALUE index)
@@ -187,7 +195,7 @@ void init_foreign(void)
         { NULL, NULL, 0, 0 },
     };
     VALUE module = rb_define_module("Foreign");
-    rrc_ruby_class spec = { "Thing", &wrapper_type, 0, methods, NULL };
+    rrc_ruby_class spec = { "Thing", &wrapper_type, 0, methods, NULL, 1 };
     rrc_ruby_define_class(module, &spec);
     rb_define_module_function(module, "take", m_take, 2);
     rb_define_module_function(module, "drop", m_drop, 1);

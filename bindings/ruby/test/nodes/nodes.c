@@ -23,6 +23,7 @@ static VALUE finalized;
 static VALUE last_word;         /* with this, the dealloc of last_speaker calls its slot 0 */
 static rrc_object *last_speaker;
 static VALUE on_dealloc = Qnil; /* called with the id; may do anything */
+static VALUE on_finalize = Qnil;        /* called with the wrapper */
 static long alive;              /* nodes made and not deallocated */
 static long test;               /* what earlier ones have left is dealt with in silence */
 
@@ -78,6 +79,10 @@ static void node_finalize(rrc_heap *h, rrc_object *self)
     VALUE value = n->count > 0 ? rrc_ruby_wrap(n->slot[0]) : Qnil;
     if (n->test == test)
         rb_ary_push(finalized, rb_assoc_new(LONG2NUM(n->id), value));
+    if (n->test == test && !NIL_P(on_finalize)) {
+        VALUE wrapper = rrc_ruby_wrap(self);
+        rb_funcall(on_finalize, rb_intern("call"), 1, wrapper);
+    }
 }
 
 /* (Not for objects that earlier tests have left.) */
@@ -137,6 +142,7 @@ static void bold_dealloc(rrc_heap *h, rrc_object *self)
 
 static const rrc_type node_type = NODE_TYPE("node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, NULL);
 static const rrc_type final_type = NODE_TYPE("final_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, node_finalize);
+static const rrc_type bare_final_type = NODE_TYPE("bare_final_node", 0, NULL, NULL, node_finalize);
 static const rrc_type bare_type = NODE_TYPE("bare_node", 0, NULL, NULL, NULL);
 static const rrc_type made_type = NODE_TYPE("made_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, NULL);
 static const rrc_type weak_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "weak_node",
@@ -157,7 +163,7 @@ static size_t node_native(const rrc_object *ob)
     return ((const node *)ob)->native + (size_t)((const node *)ob)->count * sizeof(rrc_object *);
 }
 
-static VALUE node_class, final_class, bare_class, weak_class;
+static VALUE node_class, final_class, bare_class, bare_final_class, weak_class;
 
 static rrc_object *make(const rrc_type *type, long id, int count)
 {
@@ -180,6 +186,7 @@ static rrc_object *make(const rrc_type *type, long id, int count)
 static VALUE node_s_new(int argc, VALUE *argv, VALUE klass)
 {
     const rrc_type *type = RTEST(rb_class_inherited_p(klass, final_class)) ? &final_type
+                         : RTEST(rb_class_inherited_p(klass, bare_final_class)) ? &bare_final_type
                          : RTEST(rb_class_inherited_p(klass, bare_class)) ? &bare_type
                          : RTEST(rb_class_inherited_p(klass, weak_class)) ? &weak_type : &node_type;
     rb_check_arity(argc, 0, 2);
@@ -193,8 +200,8 @@ static node *self_node(VALUE self)
 
 static rrc_object **slot_at(VALUE self, VALUE index)
 {
-    node *n = self_node(self);
     int i = NUM2INT(index);
+    node *n = self_node(self);          /* (the conversion may have disposed of it) */
     if (i < 0 || i >= n->count)
         rb_raise(rb_eIndexError, "no slot %d", i);
     return &n->slot[i];
@@ -204,7 +211,6 @@ static VALUE node_set(VALUE self, VALUE index, VALUE value)
 {
     rrc_object **slot = slot_at(self, index), *old = *slot;
     rrc_object *fresh = NIL_P(value) ? NULL : rrc_ruby_hold(value);
-    old = *slot;
     *slot = fresh;
     if (old != NULL)
         rrc_decref(heap, old);
@@ -235,9 +241,10 @@ static VALUE node_id(VALUE self) { return LONG2NUM(self_node(self)->id); }
 
 static VALUE node_claim(VALUE self, VALUE bytes)
 {
+    size_t size = NUM2SIZET(bytes);
     node *n = self_node(self);
-    rrc_ruby_native_bytes((ptrdiff_t)NUM2SIZET(bytes) - (ptrdiff_t)n->native);
-    n->native = NUM2SIZET(bytes);
+    rrc_ruby_native_bytes((ptrdiff_t)size - (ptrdiff_t)n->native);
+    n->native = size;
     return bytes;
 }
 
@@ -362,6 +369,7 @@ static VALUE m_alive(VALUE self) { return LONG2NUM(alive); }
 static VALUE m_dead(VALUE self) { return dead; }
 static VALUE m_finalized(VALUE self) { return finalized; }
 static VALUE m_on_dealloc(VALUE self, VALUE callable) { return on_dealloc = callable; }
+static VALUE m_on_finalize(VALUE self, VALUE callable) { return on_finalize = callable; }
 static VALUE m_call_in_dealloc(VALUE self, VALUE speaker, VALUE word)
 {
     last_speaker = rrc_ruby_unwrap(speaker, &node_type);
@@ -378,7 +386,7 @@ static VALUE m_next_test(VALUE self)
     test++;
     rb_ary_clear(dead);
     rb_ary_clear(finalized);
-    return on_dealloc = Qnil;
+    return on_dealloc = on_finalize = Qnil;
 }
 
 /* Overwrite what other calls have left on the machine's stack. */
@@ -413,6 +421,25 @@ static VALUE m_leave(VALUE self, VALUE way, VALUE place)
         rb_bug("the second call failed");
     rrc_ruby_raise(tag);
     return result;
+}
+
+static VALUE m_dispose(VALUE self, VALUE wrapper) { rrc_ruby_dispose(wrapper); return Qnil; }
+
+/* Take and drop n references to new values, wrap n new objects, and tell of much memory, in one C function: as no Ruby
+   code runs meanwhile, the number of nodes that live stays. Gives by how much it has changed. */
+static VALUE m_work_in_c(VALUE self, VALUE n)
+{
+    long i, before = alive, count = NUM2LONG(n);
+    VALUE value;
+    for (i = 0; i < count; i++) {
+        rrc_decref(heap, rrc_ruby_hold(rb_str_new_cstr("held")));
+        rrc_ruby_native_bytes(100000);
+        value = rrc_ruby_wrap_new(bare_class, make(&bare_type, 0, 0));
+        before++;
+        rrc_ruby_native_bytes(-100000);
+        RB_GC_GUARD(value);
+    }
+    return LONG2NUM(alive - before);
 }
 
 static VALUE m_gc_collect(VALUE self) { return SIZET2NUM(rrc_gc_collect(heap)); }
@@ -623,7 +650,7 @@ static void name_hidden_class(void)
 void Init_nodes(void)
 {
     VALUE module = rb_define_module("Nodes");
-    rrc_ruby_class spec = { "Node", &node_type, 0, node_methods, node_native };
+    rrc_ruby_class spec = { "Node", &node_type, 0, node_methods, node_native, 1 };
     heap = rrc_ruby_init();
     if (getenv("NODES_WHOLE") == NULL)
         rrc_ruby_allow_slices();
@@ -636,6 +663,9 @@ void Init_nodes(void)
     spec.name = "BareNode";
     spec.type = &bare_type;
     bare_class = rrc_ruby_define_class(module, &spec);
+    spec.name = "BareFinalNode";
+    spec.type = &bare_final_type;
+    bare_final_class = rrc_ruby_define_class(module, &spec);
     spec.name = "WeakNode";
     spec.type = &weak_type;
     weak_class = rrc_ruby_define_class(module, &spec);
@@ -656,6 +686,7 @@ void Init_nodes(void)
     rb_gc_register_mark_object(dead = rb_ary_new());
     rb_gc_register_mark_object(finalized = rb_ary_new());
     rb_gc_register_address(&on_dealloc);
+    rb_gc_register_address(&on_finalize);
     rb_gc_register_address(&last_word);
     MODULE_FUNCTION("hold", m_hold, 2);
     MODULE_FUNCTION("release", m_release, 1);
@@ -670,6 +701,7 @@ void Init_nodes(void)
     MODULE_FUNCTION("dead", m_dead, 0);
     MODULE_FUNCTION("finalized", m_finalized, 0);
     MODULE_FUNCTION("on_dealloc", m_on_dealloc, 1);
+    MODULE_FUNCTION("on_finalize", m_on_finalize, 1);
     MODULE_FUNCTION("call_in_dealloc", m_call_in_dealloc, 2);
     MODULE_FUNCTION("fill", m_fill, 1);
     MODULE_FUNCTION("old?", m_is_old, 1);
@@ -677,6 +709,8 @@ void Init_nodes(void)
     MODULE_FUNCTION("next_test", m_next_test, 0);
     MODULE_FUNCTION("wipe", m_wipe, 0);
     MODULE_FUNCTION("leave", m_leave, 2);
+    MODULE_FUNCTION("dispose", m_dispose, 1);
+    MODULE_FUNCTION("work_in_c", m_work_in_c, 1);
     MODULE_FUNCTION("gc_collect", m_gc_collect, 0);
     MODULE_FUNCTION("define_twice", m_define_twice, 0);
     MODULE_FUNCTION("define_below", m_define_below, 1);

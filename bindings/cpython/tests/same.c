@@ -1,0 +1,379 @@
+/* same.c - an extension of our own, which compiles for CPython as well, and says the same there: same.txt. */
+#include <Python.h>
+#include <structmember.h>
+
+static PyObject *said;                  /* a line for each result */
+
+static void say(const char *format, ...)
+{
+    va_list args;
+    PyObject *line;
+    va_start(args, format);
+    line = PyUnicode_FromFormatV(format, args);
+    va_end(args);
+    PyUnicode_AppendAndDel(&said, line);
+    PyUnicode_AppendAndDel(&said, PyUnicode_FromString("\n"));
+}
+
+/* The text of a result, whose reference is taken over; or the exception. */
+static void show(const char *what, PyObject *op)
+{
+    PyObject *type, *value, *traceback, *text;
+    if (op == NULL) {
+        PyErr_Fetch(&type, &value, &traceback);
+        PyErr_NormalizeException(&type, &value, &traceback);
+        say("%s: %s: %S", what, ((PyTypeObject *)type)->tp_name, value);
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+        return;
+    }
+    text = PyObject_Repr(op);
+    say("%s: %S", what, text);
+    Py_XDECREF(text);
+    Py_DECREF(op);
+}
+
+static void show_code(const char *what, int code)
+{
+    show(what, code < 0 && PyErr_Occurred() ? NULL : PyLong_FromLong(code));
+}
+
+/* ---- classes with __slots__ ------------------------------------------------------ */
+
+/* Takes slots over. bases NULL: object. */
+static PyObject *class_new(const char *name, PyObject *bases, PyObject *slots)
+{
+    PyObject *dict = PyDict_New(), *type;
+    if (slots != NULL)
+        PyDict_SetItemString(dict, "__slots__", slots);
+    type = PyObject_CallFunction((PyObject *)&PyType_Type, "sNN", name, bases != NULL ? bases : PyTuple_New(0), dict);
+    Py_XDECREF(slots);
+    return type;
+}
+
+static void show_class(const char *what, PyObject *type)
+{
+    if (type == NULL)
+        show(what, NULL);
+    else
+        say("%s: a class", what);
+    Py_XDECREF(type);
+}
+
+static PyObject *set(PyObject *op, const char *name, long n)
+{
+    PyObject *value = PyLong_FromLong(n);
+    int code = PyObject_SetAttrString(op, name, value);
+    Py_DECREF(value);
+    return code == 0 ? PyObject_GetAttrString(op, name) : NULL;
+}
+
+static PyObject *weak(PyObject *op)
+{
+    PyObject *ref = PyWeakref_NewRef(op, NULL);
+    Py_XDECREF(ref);
+    return ref != NULL ? PyLong_FromLong(1) : NULL;
+}
+
+static void slots(void)
+{
+    PyObject *a = class_new("A", NULL, Py_BuildValue("(ss)", "x", "y")), *b, *c, *op, *ref, *descr;
+    say("slots");
+    op = PyObject_CallNoArgs(a);
+    show("x", PyObject_GetAttrString(op, "x"));
+    show("x", set(op, "x", 1));
+    show("y", set(op, "y", 2));
+    show("x", PyObject_GetAttrString(op, "x"));
+    show("z", set(op, "z", 1));
+    show("dict", PyObject_GetAttrString(op, "__dict__"));
+    show("weak", weak(op));
+    show_code("delete", PyObject_SetAttrString(op, "x", NULL));
+    show_code("delete", PyObject_SetAttrString(op, "x", NULL));
+    show("x", PyObject_GetAttrString(op, "x"));
+    show("in the class", PyObject_GetAttrString(a, "__slots__"));
+    Py_DECREF(op);
+
+    b = class_new("B", Py_BuildValue("(O)", a), Py_BuildValue("[s]", "z"));
+    op = PyObject_CallNoArgs(b);
+    show("derived x", set(op, "x", 1));
+    show("derived z", set(op, "z", 3));
+    show("derived x", PyObject_GetAttrString(op, "x"));
+    show("derived other", set(op, "other", 3));
+    Py_DECREF(op);
+
+    c = class_new("C", Py_BuildValue("(O)", b), NULL);
+    op = PyObject_CallNoArgs(c);
+    show("with a dict: y", set(op, "y", 2));
+    show("with a dict: other", set(op, "other", 3));
+    show("with a dict: dict", PyObject_GetAttrString(op, "__dict__"));
+    show("with a dict: weak", weak(op));
+    Py_DECREF(op);
+    Py_DECREF(c);
+
+    c = class_new("D", NULL, Py_BuildValue("(sss)", "__dict__", "__weakref__", "x"));
+    op = PyObject_CallNoArgs(c);
+    show("asked for: x", set(op, "x", 2));
+    show("asked for: other", set(op, "other", 3));
+    show("asked for: dict", PyObject_GetAttrString(op, "__dict__"));
+    show("asked for: weak", weak(op));
+    show_class("a dict twice", class_new("E", Py_BuildValue("(O)", c), Py_BuildValue("(s)", "__dict__")));
+    Py_DECREF(op);
+    Py_DECREF(c);
+
+    c = class_new("_Private", NULL, PyUnicode_FromString("__x"));
+    op = PyObject_CallNoArgs(c);
+    show("private", set(op, "_Private__x", 2));
+    show("private", set(op, "__x", 2));
+    Py_DECREF(op);
+    Py_DECREF(c);
+
+    /* a descriptor outlives its class, and does not fit others */
+    c = class_new("F", NULL, Py_BuildValue("(s)", "x"));
+    descr = PyObject_GetAttrString(c, "x");
+    Py_DECREF(c);
+    PyGC_Collect();
+    op = PyObject_CallNoArgs(a);
+    show("of another class", PyObject_CallMethod(descr, "__get__", "O", op));
+    Py_DECREF(descr);
+    Py_DECREF(op);
+
+    show_class("no text", class_new("G", NULL, Py_BuildValue("(i)", 1)));
+    show_class("no name", class_new("G", NULL, Py_BuildValue("(s)", "1x")));
+    show_class("no name", class_new("G", NULL, Py_BuildValue("(s)", "")));
+    show_class("two layouts", class_new("G", Py_BuildValue("(NN)", class_new("H", NULL, Py_BuildValue("(s)", "x")),
+                                                            class_new("I", NULL, Py_BuildValue("(s)", "y"))), NULL));
+    show_class("one layout", class_new("G", Py_BuildValue("(NN)", class_new("H", NULL, NULL),
+                                                           class_new("I", NULL, Py_BuildValue("(s)", "y"))), NULL));
+    show_class("of int", class_new("G", Py_BuildValue("(O)", &PyLong_Type), Py_BuildValue("(s)", "y")));
+    show_class("int and tuple", class_new("G", Py_BuildValue("(OO)", &PyLong_Type, &PyTuple_Type), NULL));
+    show_class("none", class_new("G", NULL, PyTuple_New(0)));
+
+    /* garbage through slots */
+    c = class_new("J", NULL, Py_BuildValue("(ss)", "next", "__weakref__"));
+    op = PyObject_CallNoArgs(c);
+    PyObject_SetAttrString(op, "next", op);
+    ref = PyWeakref_NewRef(op, NULL);
+    Py_DECREF(op);
+    say("in a cycle: %d", PyWeakref_GetObject(ref) != Py_None);
+    PyGC_Collect();
+    say("in a cycle: %d", PyWeakref_GetObject(ref) != Py_None);
+    Py_DECREF(ref);
+    Py_DECREF(c);
+    Py_DECREF(b);
+    Py_DECREF(a);
+}
+
+/* ---- the text of what contains itself ------------------------------------------------ */
+
+static void texts(void)
+{
+    PyObject *list = PyList_New(0), *dict = PyDict_New(), *tuple = PyTuple_New(2);
+    say("texts");
+    PyList_Append(list, list);
+    PyDict_SetItemString(dict, "self", dict);
+    PyTuple_SET_ITEM(tuple, 0, tuple);
+    PyTuple_SET_ITEM(tuple, 1, PyLong_FromLong(1));
+    show("list", Py_NewRef(list));
+    show("dict", Py_NewRef(dict));
+    show("tuple", Py_NewRef(tuple));
+    PyTuple_SET_ITEM(tuple, 0, NULL);
+    Py_DECREF(tuple);
+    PyList_Append(list, dict);
+    PyDict_SetItemString(dict, "list", list);
+    show("both", Py_NewRef(list));
+    show("both", Py_NewRef(dict));
+    say("again: %d %d", Py_ReprEnter(list), Py_ReprEnter(list));
+    show("inside", Py_NewRef(list));
+    Py_ReprLeave(list);
+    show("left", Py_NewRef(list));
+    PyDict_Clear(dict);
+    PyList_SetSlice(list, 0, PY_SSIZE_T_MAX, NULL);
+    Py_DECREF(list);
+    Py_DECREF(dict);
+}
+
+/* ---- weak references to what is not an object of a class ----------------------------- */
+
+static PyObject *nothing(PyObject *self, PyObject *none)
+{
+    (void)self, (void)none;
+    Py_RETURN_NONE;
+}
+static PyMethodDef nothing_def = { "nothing", nothing, METH_NOARGS, NULL };
+
+static void dies(const char *what, PyObject *op)
+{
+    PyObject *ref = op != NULL ? PyWeakref_NewRef(op, NULL) : NULL;
+    if (ref == NULL) {
+        show(what, NULL);
+    } else {
+        PyObject *again = PyWeakref_NewRef(op, NULL);
+        say("%s: %d %d", what, PyWeakref_GetObject(ref) == op, ref == again);
+        Py_DECREF(again);
+        Py_DECREF(op);
+        PyGC_Collect();
+        say("%s: %d", what, PyWeakref_GetObject(ref) == Py_None);
+        Py_DECREF(ref);
+    }
+}
+
+static void weak_references(void)
+{
+    PyObject *ref;
+    say("weak references");
+    dies("class", class_new("A", NULL, NULL));
+    dies("function", PyCFunction_New(&nothing_def, NULL));
+    dies("method", PyMethod_New((PyObject *)&PyType_Type, Py_None));
+    dies("module", PyModule_New("none"));
+    ref = PyWeakref_NewRef((PyObject *)&PyLong_Type, NULL);
+    show("int", Py_XNewRef(ref != NULL ? PyWeakref_GetObject(ref) : NULL));
+    Py_XDECREF(ref);
+    show("None", PyWeakref_NewRef(Py_None, NULL));
+    ref = PyLong_FromLong(100000);
+    show("a number", PyWeakref_NewRef(ref, NULL));
+    Py_DECREF(ref);
+    ref = PyTuple_New(1);
+    show("a tuple", PyWeakref_NewRef(ref, NULL));
+    Py_DECREF(ref);
+}
+
+/* ---- _PyTuple_Resize -------------------------------------------------------------- */
+
+static void resizing(void)
+{
+    PyObject *op = PyTuple_New(2), *other;
+    Py_ssize_t i;
+    say("resizing");
+    PyTuple_SET_ITEM(op, 0, PyLong_FromLong(1000));
+    PyTuple_SET_ITEM(op, 1, PyUnicode_FromString("two"));
+    show_code("the same", _PyTuple_Resize(&op, 2));
+    show_code("more", _PyTuple_Resize(&op, 100));
+    say("size: %zd", PyTuple_GET_SIZE(op));
+    for (i = 2; i < 100; i++) {
+        say("item: %d", PyTuple_GET_ITEM(op, i) == NULL);
+        PyTuple_SET_ITEM(op, i, Py_BuildValue("[n]", i));
+        i += i % 10 == 0 ? 0 : 6;
+    }
+    show_code("fewer", _PyTuple_Resize(&op, 3));
+    show("tuple", Py_NewRef(op));
+    show_code("none", _PyTuple_Resize(&op, 0));
+    show_code("from none", _PyTuple_Resize(&op, 1));
+    PyTuple_SET_ITEM(op, 0, PyLong_FromLong(1));
+    show("tuple", Py_NewRef(op));
+    other = Py_NewRef(op);
+    show_code("of two owners", _PyTuple_Resize(&op, 2) < 0 && PyErr_ExceptionMatches(PyExc_SystemError) ? 1 : 0);
+    PyErr_Clear();
+    say("%d %zd", op == NULL, Py_REFCNT(other));
+    Py_DECREF(other);
+    op = PyList_New(0);
+    show_code("of a list", _PyTuple_Resize(&op, 2) < 0 && PyErr_ExceptionMatches(PyExc_SystemError) ? 1 : 0);
+    PyErr_Clear();
+}
+
+/* ---- collections ---------------------------------------------------------------------- */
+
+/* A ring of n objects of a class, which nobody holds. */
+static void ring(PyObject *class, int n)
+{
+    PyObject *first = PyObject_CallNoArgs(class), *last = Py_NewRef(first), *next;
+    for (; n > 1; n--) {
+        next = PyObject_CallNoArgs(class);
+        PyObject_SetAttrString(last, "next", next);
+        Py_DECREF(last);
+        last = next;
+    }
+    PyObject_SetAttrString(last, "next", first);
+    Py_DECREF(last);
+    Py_DECREF(first);
+}
+
+static PyObject *collect(PyObject *self, PyObject *ref)
+{
+    (void)self, (void)ref;
+    say("inside: %zd", PyGC_Collect());
+    Py_RETURN_NONE;
+}
+static PyMethodDef collect_def = { "collect", collect, METH_O, NULL };
+
+static void collections(void)
+{
+    PyObject *class = class_new("A", NULL, Py_BuildValue("(ss)", "next", "__weakref__")), *op, *callback, *ref;
+    say("collections");
+    PyGC_Collect();
+    say("nothing: %zd", PyGC_Collect());
+    ring(class, 1);
+    ring(class, 3);
+    say("four: %zd", PyGC_Collect());
+    say("before: %d", PyGC_Disable());
+    ring(class, 2);
+    say("disabled: %zd %d", PyGC_Collect(), PyGC_IsEnabled());
+    say("before: %d %d", PyGC_Enable(), PyGC_Enable());
+    say("two: %zd", PyGC_Collect());
+    ring(class, 2);
+    PyErr_SetNone(PyExc_KeyError);
+    say("two, and the exception stays: %zd %d", PyGC_Collect(), PyErr_ExceptionMatches(PyExc_KeyError));
+    PyErr_Clear();
+    op = PyObject_CallNoArgs(class);
+    PyObject_SetAttrString(op, "next", op);
+    callback = PyCFunction_New(&collect_def, NULL);
+    ref = PyWeakref_NewRef(op, callback);
+    Py_DECREF(op);
+    say("one: %zd", PyGC_Collect());
+    Py_DECREF(ref);
+    Py_DECREF(callback);
+    op = PyObject_CallNoArgs(class);
+    say("of the collector: %d %d %d", PyObject_IS_GC(op), PyObject_IS_GC(class), PyObject_IS_GC((PyObject *)&PyLong_Type));
+    say("tracked: %d %d %d", PyObject_GC_IsTracked(op), PyObject_GC_IsTracked(class), PyObject_GC_IsTracked((PyObject *)&PyLong_Type));
+    Py_DECREF(op);
+    Py_DECREF(class);
+}
+
+/* ---- the value of an error goes with it ----------------------------------------------- */
+
+static void errors(void)
+{
+    PyObject *value = PyList_New(0), *type, *other, *traceback;
+    say("errors");
+    PyErr_SetObject(PyExc_ValueError, value);
+    PyErr_Clear();
+    say("cleared: %zd", Py_REFCNT(value));
+    PyErr_SetObject(PyExc_ValueError, value);
+    PyErr_SetNone(PyExc_KeyError);
+    PyErr_Clear();
+    say("replaced: %zd", Py_REFCNT(value));
+    PyErr_SetObject(PyExc_ValueError, value);
+    PyErr_Fetch(&type, &other, &traceback);
+    PyErr_NormalizeException(&type, &other, &traceback);
+    Py_XDECREF(type);
+    Py_XDECREF(other);
+    Py_XDECREF(traceback);
+    say("fetched: %zd", Py_REFCNT(value));
+    Py_DECREF(value);
+}
+
+static PyObject *run(PyObject *self, PyObject *none)
+{
+    PyObject *text;
+    (void)self, (void)none;
+    said = PyUnicode_FromString("");
+    slots();
+    texts();
+    weak_references();
+    resizing();
+    collections();
+    errors();
+    text = said;
+    said = NULL;
+    if (PyErr_Occurred())
+        Py_CLEAR(text);
+    return text;
+}
+
+static PyMethodDef methods[] = { { "run", run, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
+static struct PyModuleDef def = { PyModuleDef_HEAD_INIT, "same", NULL, -1, methods, NULL, NULL, NULL, NULL };
+
+PyMODINIT_FUNC PyInit_same(void)
+{
+    return PyModule_Create(&def);
+}
