@@ -1634,6 +1634,27 @@ static void what_waiting_garbage_owns(void)
     }
 }
 
+/* The host must hold the edge node of a strong object. */
+static void a_node_that_died(void)
+{
+    rrc_object *owner, *owned;
+
+    open_mirrored_heap();
+    owner = rrc_gc_new(heap, &Tracked);
+    owned = rrc_gc_new(heap, &Tracked);
+    check_int(rrc_gc_track(heap, owner), RRC_OK);
+    check_int(rrc_gc_track(heap, owned), RRC_OK);
+    THING(owner)->ref = owned;
+    check_int(rrc_mirror_step(heap), RRC_OK);
+    check(rrc_mirror_node(heap, owner) != NULL && RRC_REFCNT(owner) > 0);
+    nothing_survives = 1;
+    finds(RRC_ECORRUPT, "its edge node has died");
+    nothing_survives = 0;
+    check_int(rrc_check(heap), RRC_OK);
+    rrc_decref(heap, owner);
+    close_heap();
+}
+
 static void weak_objects(void)
 {
     rrc_object *ob, *bare;
@@ -1736,7 +1757,7 @@ static void sums_over_parallelograms(void)
     check(wide);
 }
 
-#define MIRROR_TESTS , UNIT(sums_over_parallelograms), UNIT(weak_objects), UNIT(what_waiting_garbage_owns), UNIT(a_p_that_is_no_address), UNIT(a_heap_without_a_mirror)
+#define MIRROR_TESTS , UNIT(sums_over_parallelograms), UNIT(a_node_that_died), UNIT(weak_objects), UNIT(what_waiting_garbage_owns), UNIT(a_p_that_is_no_address), UNIT(a_heap_without_a_mirror)
 #else
 #define MIRROR_TESTS
 #endif

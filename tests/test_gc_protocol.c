@@ -291,6 +291,21 @@ static void lists_that_fill_their_blocks(void)
 
 /* ---- resizing ---- */
 
+/* Others may refer to it, so that its address may not change. */
+static void resized_with_others(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = rrc_gc_new_var(h->heap, &Row, 3);
+
+    rrc_incref(h->heap, ob);
+    check_ptr(rrc_gc_resize(h->heap, ob, 4), NULL);
+    host_expect_log(h, RRC_EREFCNT, "rrc_gc_resize");
+    check_int(ROW(ob)->length, 0);
+    rrc_decref(h->heap, ob);
+    rrc_decref(h->heap, ob);
+    host_close(h);
+}
+
 /* An object must not move while its finalizer runs: the header goes on with it. */
 static void resize_in_finalizer(rrc_heap *heap, rrc_object *self)
 {
@@ -1225,7 +1240,7 @@ UNIT_GROUP(gc_protocol,
     UNIT(what_lives_is_searched_less_and_less),
     UNIT(a_change_makes_a_search_due),
     UNIT(garbage_makes_searches_due),
-    UNIT(resized_in_its_finalizer), UNIT(resized_as_garbage),
+    UNIT(resized_with_others), UNIT(resized_in_its_finalizer), UNIT(resized_as_garbage),
     UNIT(nothing_tracked_is_deleted_in_a_hook),
     UNIT(a_p_that_is_found_late),
     UNIT(reports_that_were_not_announced),

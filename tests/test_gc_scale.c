@@ -437,9 +437,12 @@ static void a_disabled_search_costs_nothing(void)
     host *h = open_big(0);
     rrc_object *ring = untagged_ring(h, &Knot, 100, 1);
 
+    ob_link(h, O, host_rooted(h, HOST_OLD), ring, FULL);
     rrc_gc_disable(h->heap);
+    h->calls.survivor = 0;
     host_major(h);
     check_int(traversed(ring, 100), 0);
+    check_int(h->calls.survivor, 1);    /* the host is not asked what it has marked */
     host_minor(h);
     check_int(traversed(ring, 100), 0);
     rrc_gc_enable(h->heap);

@@ -544,7 +544,28 @@ static void a_visitor_can_stop(void)
     host_close(h);
 }
 
+/* The bias without a link: the maker adds it first, or has lost the link. */
+static void a_bias_without_a_link(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *owner = rrc_gc_new(h->heap, &Knot), *ob = rrc_gc_new(h->heap, &Knot);
+    int i;
+
+    check_int(rrc_gc_track(h->heap, owner), RRC_OK);
+    KNOT(owner)->ref[0] = ob;
+    REFCNT(ob) += BIAS;
+    for (i = 0; i < 2; i++)
+        host_major(h);                  /* with rrc_check */
+    check_int(REFCNT(ob), BIAS + 1);
+    check_int(rrc_create_link_pypy(h->heap, host_at(h, host_rooted(h, HOST_OLD)), ob), RRC_OK);
+    host_major(h);
+    rrc_decref(h->heap, owner);
+    check_int(REFCNT(ob), BIAS);
+    host_close(h);
+}
+
 UNIT_GROUP(gc_traverse,
+    UNIT(a_bias_without_a_link),
     UNIT(who_else_visits_is_named),
     UNIT(who_does_not_visit_is_not_named),
     UNIT(what_was_to_be_visited_is_forgotten),
