@@ -496,6 +496,67 @@ static void garbage_is_untracked_before_it_waits(void)
     host_close(h);
 }
 
+static rrc_object *kept_pointer;
+
+static int untrack_kept(rrc_object *ob, void *h)
+{
+    if (ob == kept_pointer)
+        rrc_gc_untrack(((host *)h)->heap, ob);
+    return 1;
+}
+
+/* C has a pointer to garbage. Between any two slices after the verdict it untracks the object, to which it takes no
+   reference, or only a walk does. What the object owns stays: another object, and what that one owns, a view and its p
+   too. */
+static void untouched_garbage_is_untracked(int in_walk)
+{
+    size_t slices, i;
+
+    for (slices = 0; slices < 24; slices++) {
+        host *h = open_simple();
+        rrc_object *garbage = knot_new(h, &Knot, 0), *owned = knot_new(h, &Knot, 0);
+
+        unit_context("%d slices", (int)slices);
+        owned_view = linked_knot(h, P, &owned_p);
+        kept_pointer = garbage;
+        knot_tie(h, owned, 0, owned_view);
+        knot_tie(h, garbage, 0, garbage);
+        knot_tie(h, garbage, 1, owned);
+        rrc_decref(h->heap, owned_view);
+        rrc_decref(h->heap, owned);
+        rrc_decref(h->heap, garbage);
+        only_the_verdict(h);
+        h->phase = HOST_MAJOR_TRACE;
+        for (i = 0; i < slices; i++)
+            rrc_major_collection_work(h->heap, 1);
+        h->phase = HOST_MUTATOR;
+        if (in_walk)
+            rrc_gc_visit_objects(h->heap, untrack_kept, h);
+        else
+            rrc_gc_untrack(h->heap, garbage);
+        check(!rrc_gc_is_tracked(h->heap, garbage));
+        host_major_keep(h);
+        all_is_swept(h);
+        check_int(h->deallocs, 0);
+        check_int(REFCNT(garbage), 1);
+        check_ptr(KNOT(garbage)->ref[1], owned);
+        check_int(REFCNT(owned), 1);
+        check_ptr(KNOT(owned)->ref[0], owned_view);
+        check(host_is_alive(h, owned_p));
+        check_ptr(rrc_to_obj(h->heap, owned_view), host_at(h, owned_p));
+        check_int(rrc_gc_track(h->heap, garbage), RRC_OK);
+        host_start(h);
+        all_is_swept(h);
+        host_start(h);
+        all_is_swept(h);
+        check_int(h->deallocs, 3);
+        host_close(h);
+    }
+}
+
+static void a_pointer_untracks_garbage(void) { untouched_garbage_is_untracked(0); }
+static void a_walk_untracks_garbage(void) { untouched_garbage_is_untracked(1); }
+
 /* C knows of garbage without a reference to it. Between any two slices after the verdict it gets a link to a p that
    lives: from now on it lives as long as p, and so does what it owns, a view and its p too. It may be gray, as what
    has a finalizer refers to it. */
@@ -1736,6 +1797,7 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(links_of_the_dead), UNIT(garbage_is_linked_at_once), UNIT(reports_in_a_minor),
            UNIT(snapshots_keep_what_is_read),
            UNIT(garbage_loses_its_p_in_a_minor), UNIT(a_young_p_is_kept), UNIT(garbage_is_untracked_before_it_waits),
+           UNIT(a_pointer_untracks_garbage), UNIT(a_walk_untracks_garbage),
            UNIT(late_garbage_gets_a_proxy), UNIT(late_garbage_gets_a_view), UNIT(what_is_kept_gets_a_proxy),
            UNIT(what_is_kept_gets_a_view), UNIT(what_is_read_while_garbage_is_kept_gets_a_view),
            UNIT(gray_objects_are_linked), UNIT(a_proxy_that_is_kept_is_told),
