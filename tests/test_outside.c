@@ -519,6 +519,49 @@ static void foreign_code_takes_garbage_that_waits(void)
     }
 }
 
+/* Between two slices after the verdict an action of garbage loses its link, so that only the store holds it, in C
+   unseen. Then C gets hold of the store: the action is alive for the search, but its wrapper lives by its count. */
+static void an_unlinked_action_of_a_store_that_is_taken(void)
+{
+    size_t slices, i;
+
+    for (slices = 0; slices < 4; slices++) {        /* what garbage owns is still being kept */
+        host_options options = { .without_generations = 1, .incremental = 1, .reports_marks = REPORT_LINKED,
+                                 .moving = HOST_STAY };
+        host *h = host_open(&options);
+        size_t store_p, action_p;
+        rrc_object *store = given(h, &Wrapper, P, &store_p), *action = given(h, &Wrapper, P, &action_p);
+
+        unit_context("%d slices", (int)slices);
+        foreign_set(&F(store)->field[0], F(action));
+        host_start(h);
+        rrc_major_collection_work(h->heap, 0);
+        h->phase = HOST_MAJOR_TRACE;
+        check_int(rrc_major_collection_trace(h->heap), RRC_OK);
+        for (i = 0; i < slices; i++)
+            rrc_major_collection_work(h->heap, 1);
+        h->phase = HOST_MUTATOR;
+        h->slices = 2;
+        check_int(rrc_unlink(h->heap, action), RRC_OK);
+        rrc_incref(h->heap, store);
+        host_major_keep(h);
+        h->sweeps = 1;
+        collect(h, 0);
+        h->sweeps = 0;
+        check_int(h->deallocs, 1);
+        check_int(foreign_library.alive, 2);
+        check_int(F(store)->field[0]->count, 1);
+        check_ptr(F(store)->field[0]->wrapper, NULL);
+        check_int(REFCNT(store), RRC_REFCNT_FROM_PYPY + 1);
+        check_ptr(rrc_to_obj(h->heap, store), host_at(h, store_p));
+        rrc_decref(h->heap, store);
+        collect(h, 0);
+        check_int(h->deallocs, 2);
+        check_int(foreign_library.alive, 0);
+        end(h);
+    }
+}
+
 /* ---- mistakes ---- */
 
 static void a_number_below_0(void)
@@ -735,7 +778,8 @@ UNIT_GROUP(outside, UNIT(a_foreign_reference_holds_a_wrapper), UNIT(a_proxy_live
            UNIT(a_store_an_action_and_its_handler), UNIT(foreign_cycles_are_cleared), UNIT(foreign_cycles_end),
            UNIT(number_and_visits_are_weighed_at_one_time), UNIT(a_reference_is_taken_in_a_hook),
            UNIT(a_visit_later_than_the_number),
-           UNIT(an_action_is_reached_by_a_report), UNIT(foreign_code_takes_garbage_that_waits), UNIT(a_number_below_0),
+           UNIT(an_action_is_reached_by_a_report), UNIT(foreign_code_takes_garbage_that_waits),
+           UNIT(an_unlinked_action_of_a_store_that_is_taken), UNIT(a_number_below_0),
            UNIT(too_many_visits_are_named), UNIT(only_heaps_with_wrappers_ask),
            UNIT(wrappers_among_others), UNIT(a_number_of_an_earlier_time),
            UNIT(insight_tells_of_foreign_references), UNIT(a_path_goes_through_a_held_proxy));
