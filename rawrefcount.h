@@ -7527,7 +7527,7 @@ static void rrci_keep_whole_garbage(rrc_heap *heap, const char *function)
     search.ends = 1;
     heap->stage = RRCI_DRAIN;
     rrci_run_to(&search, RRCI_VERDICT);
-    if (!heap->searched || rrci_all_alive(heap))
+    if (!heap->searched)
         return;
     rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
     rrci_run_to(&search, RRCI_ASIDE);

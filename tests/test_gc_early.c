@@ -710,6 +710,81 @@ static void what_is_marked_late_is_no_garbage(void)
     }
 }
 
+/* The same for a ring: all of its p's are marked late, or one is. The ring goes back as a whole. What has lost its p
+   has only lost its link. */
+static void a_ring_is_marked_late(void)
+{
+    enum { MOST = 4 };
+    int kind, size, marked, i;
+
+    for (kind = P; kind <= O; kind++)
+        for (size = 1; size <= MOST; size++)
+            for (marked = 0; marked <= size; marked++) {        /* size: all */
+                host_options options = { .moving = HOST_STAY };
+                host *h = host_open(&options);
+                rrc_object *ring[MOST];
+                size_t p[MOST];
+
+                unit_context("kind %d, %d objects, marked %d", kind, size, marked);
+                for (i = 0; i < size; i++)
+                    ring[i] = linked_knot(h, (link_kind)kind, &Knot, 0, &p[i]);
+                for (i = 0; i < size; i++)
+                    knot_tie(h, ring[i], 0, ring[(i + 1) % size]);
+                host_major_begin(h);
+                h->phase = HOST_MAJOR_TRACE;
+                for (i = 0; i < size; i++)
+                    if (marked == size || marked == i)
+                        host_trace(h, host_at(h, p[i]));
+                host_propagate(h);
+                h->phase = HOST_MAJOR_PLAN;
+                host_major_end(h);
+                check_int(host_stats(h).pending, 0);
+                rrc_run_pending(h->heap, 0);
+                check_int(h->deallocs, 0);
+                for (i = 0; i < size; i++) {
+                    int is_marked = marked == size || marked == i;
+
+                    check_int(host_is_alive(h, p[i]), is_marked);
+                    check_int(REFCNT(ring[i]), is_marked ? BIAS + 1 : 1);
+                    check_ptr(KNOT(ring[i])->ref[0], ring[(i + 1) % size]);
+                }
+                knot_collect(h);
+                check_int(h->deallocs, size);
+                host_close(h);
+            }
+}
+
+static void mark_one(host *h) { host_trace(h, host_at(h, *(size_t *)h->test)); }
+
+/* A host that does not report marks more between the trace call and the keep call, so that no garbage is left. */
+static void what_is_marked_before_keeping_is_alive(void)
+{
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host_options options = { .keeps = 1, .moving = HOST_STAY };
+        host *h = host_open(&options);
+        size_t p, q;
+        rrc_object *a = linked_knot(h, (link_kind)kind, &Knot, 0, &p);
+        rrc_object *b = linked_knot(h, (link_kind)kind, &Knot, 0, &q);
+
+        unit_context("kind %d", kind);
+        knot_tie(h, a, 0, b);
+        knot_tie(h, b, 0, a);
+        h->test = &p;
+        h->on_weak = mark_one;
+        host_major(h);
+        h->on_weak = NULL;
+        check_int(host_stats(h).pending, 0);
+        check_int(REFCNT(a), BIAS + 1);
+        check_ptr(rrc_to_obj(h->heap, a), host_at(h, p));
+        check_ptr(rrc_to_obj(h->heap, b), kind == P ? host_at(h, q) : NULL);    /* nobody needs that proxy */
+        knot_collect(h);
+        check_int(h->deallocs, 2);
+        host_close(h);
+    }
+}
+
 /* A host reports as it marks, and then its heap ends, or C looks for cycles of its own: no report
    keeps a cycle. */
 static void reports_keep_nothing_at_the_end(void)
@@ -1180,6 +1255,7 @@ UNIT_GROUP(gc_early, UNIT(reports_inside_reports),
     UNIT(reports_that_were_not_announced),
     UNIT(reports_while_garbage_waits), UNIT(the_kept_are_untracked),
     UNIT(another_than_the_reported_goes), UNIT(what_is_marked_late_is_no_garbage),
+    UNIT(a_ring_is_marked_late), UNIT(what_is_marked_before_keeping_is_alive),
     UNIT(what_was_reported_can_go), UNIT(reports_keep_nothing_at_the_end), UNIT(what_is_marked_later_keeps_what_c_holds), UNIT(long_chains_are_linear),
            UNIT(a_finalizer_holds_until_a_search_that_finishes), UNIT(without_a_cycle_finalizers_run_at_once),
            UNIT(an_object_that_was_not_reported_stops_the_search), UNIT(proxies_can_be_reported_by_their_ob),

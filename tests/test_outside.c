@@ -588,12 +588,15 @@ static void a_number_below_0(void)
     end(h);
 }
 
+static void visit_too_often(host *h) { visited_too_often = h->test; }
+
+/* Way 4: the visits are right until the trace call has ended. */
 static void too_many_visits_are_named(void)
 {
     int way;
 
-    for (way = 0; way < 4; way++) {
-        host_options options = { .without_generations = 1, .unchecked = 1, .incremental = way == 2,
+    for (way = 0; way < 5; way++) {
+        host_options options = { .without_generations = 1, .unchecked = 1, .incremental = way == 2, .keeps = way == 4,
                                  .reports_marks = way == 2 ? REPORT_LINKED : 0, .moving = HOST_STAY };
         host *h = host_open(&options);
         size_t p, q, last;
@@ -601,8 +604,14 @@ static void too_many_visits_are_named(void)
 
         unit_context("way %d", way);
         given(h, &Wrapper, P, &last);
+        knot_ring(h, &Knot, 2, NULL);
         foreign_set(&F(a)->field[0], F(b));
-        visited_too_often = b;
+        if (way == 4) {
+            h->test = b;
+            h->on_weak = visit_too_often;
+        } else {
+            visited_too_often = b;
+        }
         if (way == 0) {
             check_int(rrc_check(h->heap), RRC_ETRAVERSE);
             host_expect_log(h, RRC_ETRAVERSE, "rrc_check");
@@ -612,14 +621,17 @@ static void too_many_visits_are_named(void)
             if (way == 2)
                 host_start(h);
             host_major(h);
-            log = host_expect_log(h, RRC_ETRAVERSE, "rrc_major_collection_trace");
+            h->on_weak = NULL;
+            log = host_expect_log(h, RRC_ETRAVERSE,
+                                  way == 4 ? "rrc_major_collection_keep" : "rrc_major_collection_trace");
             check(strstr(log->text, " visits, but 1 reference;") != NULL);
             check(host_is_alive(h, q));         /* all counts as held: a foreign reference, too */
         }
         visited_too_often = NULL;
         foreign_set(&F(a)->field[0], NULL);
+        check_int(rrc_check(h->heap), RRC_OK);
         collect(h, 0);
-        collect(h, 0);
+        check_int(h->deallocs, 5);
         check_int(foreign_library.alive, 0);
         end(h);
     }
