@@ -5296,7 +5296,6 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
         count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
         RRC_REFCNT(ob) = count | (RRC_REFCNT(ob) & INTPTR_MIN);
         if (RRCI_IS_MIRRORED(heap) && (count == 0 || was_weak) && rrci_is_in_tracked(ob)
-            && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0 && rrci_slot_call_of(heap, ob) == NULL
             && rrci_outside(heap, ob) > 0) {
             /* (If it was weak, only the dead hold it: one of them may go by its count, and drop it. While it was
                linked, it was not held.) */
@@ -9518,7 +9517,7 @@ static void rrci_find_garbage_of_c(rrci_weighing *weighing)
         rrci_sift(search);
         if (heap->cursor < heap->step.tracked)
             break;
-        if (heap->step.suspects == 0 && heap->uncollectable == 0)
+        if (heap->step.suspects == 0 && heap->uncollectable + heap->cleared == 0)
             rrci_end_weighing(heap);
         else
             rrci_begin_stage(heap, RRCI_SCAN);

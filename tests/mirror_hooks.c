@@ -3541,6 +3541,101 @@ static void a_wrapper_loses_its_link_in_its_hook(void)
     }
 }
 
+static intptr_t others;
+static place *place_of_cleared;
+static int cleared_gets_p;
+
+static intptr_t given_others(rrc_heap *heap, rrc_object *self) { (void)heap, (void)self; return others; }
+
+static int link_and_clear(rrc_heap *heap, rrc_object *self)
+{
+    check_ptr(place_of_cleared, NULL);
+    place_of_cleared = link_to(HAND(heap), self, cleared_gets_p);
+    rrc_touch(heap, self);
+    others = 1;
+    return thing_clear(heap, self);
+}
+
+static const rrc_type LinkingWrapper = {
+    .tp_name = "LinkingWrapper", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_TOUCHES,
+    .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = link_and_clear,
+    .tp_outside = given_others,
+};
+
+/* In the tp_clear of a wrapper it gets a link, and foreign code takes a reference. When the link goes, the header holds
+   the wrapper, until foreign code has dropped that. */
+static void a_cleared_wrapper_is_held_for_others(void)
+{
+    int is_p;
+
+    for (is_p = 0; is_p < 2; is_p++) {
+        hand *h = open_hand();
+        rrc_object *ob = new_thing(h, &LinkingWrapper);
+
+        unit_context("is_p %d", is_p);
+        others = 0;
+        place_of_cleared = NULL;
+        cleared_gets_p = is_p;
+        own(h, ob, 0, ob);
+        rrc_decref(h->heap, ob);
+        step(h);
+        rrc_run_pending(h->heap, 0);
+        check(place_of_cleared != NULL);
+        check_int(RRC_REFCNT(ob), BIAS);
+        check_int(rrc_unlink(h->heap, ob), RRC_OK);
+        check_int(rrc_run_pending(h->heap, 0), 0);
+        check_int(h->deallocs, 0);
+        check_int(RRC_REFCNT(ob), 1);
+        step(h);
+        check_int(rrc_run_pending(h->heap, 0), 0);
+        rrc_touch(h->heap, ob);
+        others = 0;
+        step(h);
+        rrc_run_pending(h->heap, 0);
+        check_int(h->deallocs, 1);
+        close_hand(h);
+    }
+}
+
+static rrc_object *saved_in_clear;
+
+static int save_and_clear(rrc_heap *heap, rrc_object *self)
+{
+    rrc_incref(heap, self);
+    saved_in_clear = self;
+    return thing_clear(heap, self);
+}
+
+static const rrc_type SavedInClear = {
+    .tp_name = "SavedInClear", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = save_and_clear,
+};
+
+/* C gets hold of an object in its tp_clear. A step finds it alive. When it is garbage later, that is not because its
+   tp_clear did not break a cycle. */
+static void what_was_cleared_is_found_alive(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &SavedInClear);
+
+    own(h, ob, 0, ob);
+    rrc_decref(h->heap, ob);
+    step(h);
+    rrc_run_pending(h->heap, 0);
+    check_ptr(saved_in_clear, ob);
+    check_int(RRC_REFCNT(ob), 1);
+    step(h);
+    own(h, ob, 0, ob);
+    rrc_decref(h->heap, ob);
+    step(h);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->logged, 0);
+    check_int(RRC_REFCNT(ob), 1);
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
+    close_hand(h);
+}
+
 /* The step has passed the child, and then its edge node dies, and its owner's. */
 static void nodes_die_while_a_step_looks_for_them(void)
 {
@@ -3635,6 +3730,7 @@ static void many_are_untracked_in_a_hook(void)
 
 UNIT_GROUP(mirror_hook_calls, UNIT(many_are_untracked_in_a_hook), UNIT(linked_when_its_node_has_died),
     UNIT(a_view_gets_another_p_between_slices), UNIT(a_wrapper_loses_its_link_in_its_hook),
+    UNIT(a_cleared_wrapper_is_held_for_others), UNIT(what_was_cleared_is_found_alive),
     UNIT(nodes_die_while_a_step_looks_for_them),
     UNIT(a_weak_type_has_instances),
     UNIT(walks_show_weak_objects),

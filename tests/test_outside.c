@@ -519,8 +519,8 @@ static void foreign_code_takes_garbage_that_waits(void)
     }
 }
 
-/* Between two slices after the verdict an action of garbage loses its link, so that only the store holds it, in C
-   unseen. Then C gets hold of the store: the action is alive for the search, but its wrapper lives by its count. */
+/* A store and its action are garbage. Between two slices after the verdict the action loses its link. Then C gets hold
+   of the store, which visits the action. This does not save the action's wrapper, because it lives by its count. */
 static void an_unlinked_action_of_a_store_that_is_taken(void)
 {
     size_t slices, i;
