@@ -600,11 +600,13 @@ static void too_many_visits_are_named(void)
                                  .reports_marks = way == 2 ? REPORT_LINKED : 0, .moving = HOST_STAY };
         host *h = host_open(&options);
         size_t p, q, last;
-        rrc_object *a = given(h, &Wrapper, P, &p), *b = given(h, way == 3 ? &PlainWrapper : &Wrapper, P, &q);
+        rrc_object *a = given(h, &Wrapper, P, &p), *b = given(h, way == 3 ? &PlainWrapper : &Wrapper, P, &q), *held;
 
         unit_context("way %d", way);
         given(h, &Wrapper, P, &last);
         knot_ring(h, &Knot, 2, NULL);
+        held = knot_new(h, &Knot, 0);
+        knot_tie(h, held, 0, held);
         foreign_set(&F(a)->field[0], F(b));
         if (way == 4) {
             h->test = b;
@@ -633,6 +635,9 @@ static void too_many_visits_are_named(void)
         collect(h, 0);
         check_int(h->deallocs, 5);
         check_int(foreign_library.alive, 0);
+        check_ptr(KNOT(held)->ref[0], held);    /* a search that was given up has left no mark on it */
+        RRC_CLEAR(h->heap, KNOT(held)->ref[0]);
+        rrc_decref(h->heap, held);
         end(h);
     }
 }
