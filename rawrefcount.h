@@ -333,6 +333,9 @@
  *        - pvm --help names --extension.
  *        - Python.h: an exception that tp_clear, tp_dealloc or tp_finalize leaves behind is reported, and the one that
  *          was set stays set; (unraisable-hook f) gets such exceptions. PyObject_IS_GC asks tp_is_gc.
+ *        New in Python.h: Py_TPFLAGS_MANAGED_DICT, Py_TPFLAGS_MANAGED_WEAKREF, PyObject_VisitManagedDict,
+ *          PyObject_ClearManagedDict, PyObject_GetTypeData, PyObject_GetItemData, Py_RELATIVE_OFFSET, tokens of types
+ *          and modules, and the functions for a tp_traverse whose names end in _DuringGC.
  *        New in Python.h: _PyTuple_Resize, Py_ReprEnter, Py_ReprLeave, PyUnicode_AppendAndDel.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);

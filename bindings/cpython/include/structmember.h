@@ -24,6 +24,7 @@
 #define T_PYSSIZET 19
 
 #define READONLY 1
+#define Py_RELATIVE_OFFSET 8            /* from the fields of PyObject_GetTypeData */
 #define READ_RESTRICTED 2
 #define RESTRICTED 6
 

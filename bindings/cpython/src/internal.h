@@ -83,6 +83,7 @@ typedef struct {
     char *name_text;
     PyMemberDef *slots;             /* what `__slots__` of the class named; their names are ours */
     Py_ssize_t slot_count;
+    PyMemberDef *members;           /* those of a spec, with offsets that do not depend on the base */
 } PyHeapTypeObject;
 
 /* A static type becomes ready when it is first needed. 0 after a failure, with an exception. */

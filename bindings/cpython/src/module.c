@@ -8,6 +8,7 @@ typedef struct {
     PyObject *dict;
     PyModuleDef *def;
     void *state;
+    const void *token;              /* usually def */
     PyObject *weakrefs;
 } module;
 
@@ -24,6 +25,7 @@ static PyObject *module_new(const char *name, PyModuleDef *def)
         goto failed;
     M(op)->dict = PyDict_New();
     M(op)->def = def;
+    M(op)->token = def;
     if (M(op)->dict == NULL || PyDict_SetItemString(M(op)->dict, "__name__", text) < 0)
         goto failed;
     if (def != NULL && def->m_size > 0 && (M(op)->state = PyMem_Calloc(1, (size_t)def->m_size)) == NULL) {
@@ -93,6 +95,9 @@ static PyObject *execute(PyModuleDef *def, const char *name)
     if (op == NULL && (op = from_def(def)) == NULL)
         return NULL;
     for (slot = def->m_slots; slot != NULL && slot->slot != 0; slot++)
+        if (slot->slot == Py_mod_token && PyModule_Check(op))
+            M(op)->token = slot->value;
+    for (slot = def->m_slots; slot != NULL && slot->slot != 0; slot++)
         if (slot->slot == Py_mod_exec && ((int (*)(PyObject *))(uintptr_t)slot->value)(op) != 0) {
             if (!PyErr_Occurred())
                 PyErr_Format(PyExc_SystemError, "execution of module %s failed without setting an exception", name);
@@ -107,6 +112,21 @@ static PyObject *execute(PyModuleDef *def, const char *name)
 PyObject *PyModule_GetDict(PyObject *op) { return M(op)->dict; }
 void *PyModule_GetState(PyObject *op) { return M(op)->state; }
 PyModuleDef *PyModule_GetDef(PyObject *op) { return M(op)->def; }
+
+int PyModule_GetToken_DuringGC(PyObject *op, void **result)
+{
+    *result = PyModule_Check(op) ? (void *)(uintptr_t)M(op)->token : NULL;
+    return PyModule_Check(op) ? 0 : -1;
+}
+
+int PyModule_GetToken(PyObject *op, void **result)
+{
+    int code = PyModule_GetToken_DuringGC(op, result);
+    if (code < 0)
+        PyErr_Format(PyExc_TypeError, "PyModule_GetToken: expected a module, not '%.200s'", Py_TYPE(op)->tp_name);
+    return code;
+}
+
 PyObject *PyModule_GetNameObject(PyObject *op) { return PyObject_GetAttrString(op, "__name__"); }
 
 const char *PyModule_GetName(PyObject *op)

@@ -270,6 +270,26 @@ PyObject **_PyObject_GetDictPtr(PyObject *op)
     return offset > 0 ? (PyObject **)(void *)((char *)op + offset) : NULL;
 }
 
+static PyObject **managed_dict(PyObject *op)
+{
+    return PyType_HasFeature(Py_TYPE(op), Py_TPFLAGS_MANAGED_DICT) ? _PyObject_GetDictPtr(op) : NULL;
+}
+
+int PyObject_VisitManagedDict(PyObject *op, visitproc visit, void *arg)
+{
+    PyObject **dict = managed_dict(op);
+    if (dict != NULL)
+        Py_VISIT(*dict);
+    return 0;
+}
+
+void PyObject_ClearManagedDict(PyObject *op)
+{
+    PyObject **dict = managed_dict(op);
+    if (dict != NULL)
+        Py_CLEAR(*dict);
+}
+
 PyObject *PyObject_GetAttr(PyObject *op, PyObject *name)
 {
     PyTypeObject *type;

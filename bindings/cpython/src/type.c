@@ -73,11 +73,30 @@ static intptr_t slot_outside(rrc_heap *heap, rrc_object *ob)
     return Py_TYPE(op)->tp_outside(op);
 }
 
+/* Where the VM keeps the dict and the weak references of objects, if it chooses the place. Returns the bytes of an
+   object. */
+static Py_ssize_t place_managed(PyTypeObject *type)
+{
+    const Py_ssize_t word = (Py_ssize_t)sizeof(PyObject *);
+    Py_ssize_t at = (type->tp_basicsize + word - 1) / word * word;
+    if (!PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT | Py_TPFLAGS_MANAGED_WEAKREF))
+        return type->tp_basicsize;
+    if (PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT)) {
+        type->tp_dictoffset = at;
+        at += word;
+    }
+    if (PyType_HasFeature(type, Py_TPFLAGS_MANAGED_WEAKREF)) {
+        type->tp_weaklistoffset = at;
+        at += word;
+    }
+    return at;
+}
+
 static void tell_header(PyTypeObject *type)
 {
     rrc_type *rrc = &type->ob_base.rrc;
     rrc->tp_name = type->tp_name;
-    rrc->tp_basicsize = (size_t)type->tp_basicsize;
+    rrc->tp_basicsize = (size_t)place_managed(type);
     rrc->tp_itemsize = (size_t)type->tp_itemsize;
     rrc->tp_flags = PyType_IS_GC(type) ? RRC_TPFLAGS_HAVE_GC : 0;
     rrc->tp_dealloc = type->tp_dealloc != NULL && type->tp_dealloc != (destructor)(void (*)(void))PyObject_Free ? slot_dealloc : NULL;
@@ -220,7 +239,8 @@ static void inherit(PyTypeObject *type, PyTypeObject *base)
         type->tp_vectorcall_offset = base->tp_vectorcall_offset;
         type->tp_flags |= base->tp_flags & Py_TPFLAGS_HAVE_VECTORCALL;
     }
-    type->tp_flags |= base->tp_flags & (Py_TPFLAGS_LONG_SUBCLASS | Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS
+    type->tp_flags |= base->tp_flags & (Py_TPFLAGS_MANAGED_DICT | Py_TPFLAGS_MANAGED_WEAKREF | Py_TPFLAGS_ITEMS_AT_END
+        | Py_TPFLAGS_LONG_SUBCLASS | Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS
         | Py_TPFLAGS_BYTES_SUBCLASS | Py_TPFLAGS_UNICODE_SUBCLASS | Py_TPFLAGS_DICT_SUBCLASS
         | Py_TPFLAGS_BASE_EXC_SUBCLASS | Py_TPFLAGS_TYPE_SUBCLASS);
     INHERIT(tp_dealloc);
@@ -288,6 +308,11 @@ static int check_type(const PyTypeObject *type)
     }
     if (PyType_IS_GC(type) && type->tp_traverse == NULL) {
         PyErr_Format(PyExc_SystemError, "type '%.200s' has Py_TPFLAGS_HAVE_GC, but no tp_traverse", type->tp_name);
+        return -1;
+    }
+    if (type->tp_itemsize != 0 && PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT | Py_TPFLAGS_MANAGED_WEAKREF)) {
+        PyErr_Format(PyExc_SystemError, "type '%.200s' has items: it cannot have Py_TPFLAGS_MANAGED_DICT or "
+                     "Py_TPFLAGS_MANAGED_WEAKREF", type->tp_name);
         return -1;
     }
     return 0;
@@ -435,7 +460,7 @@ static void subtype_dealloc(PyObject *op)
         PyObject_ClearWeakRefs(op);
     for (base = type; base->tp_dealloc == subtype_dealloc; base = base->tp_base)
         clear_slots(op, base);
-    if (type->tp_dictoffset != base->tp_dictoffset && (dict = _PyObject_GetDictPtr(op)) != NULL)
+    if (base->tp_dictoffset == 0 && (dict = _PyObject_GetDictPtr(op)) != NULL)
         Py_CLEAR(*dict);
     if (base->tp_dealloc != NULL)
         base->tp_dealloc(op);
@@ -453,7 +478,7 @@ static int subtype_traverse(PyObject *op, visitproc visit, void *arg)
     for (base = type; base->tp_traverse == subtype_traverse; base = base->tp_base)
         for (i = 0; i < HEAP(base)->slot_count; i++)
             Py_VISIT(*slot_of(op, base, i));
-    if (dict != NULL && type->tp_dictoffset != base->tp_dictoffset)
+    if (dict != NULL && base->tp_dictoffset == 0)
         Py_VISIT(*dict);
     if (!(base->tp_flags & Py_TPFLAGS_HEAPTYPE) || base->tp_traverse == NULL)
         Py_VISIT(OBJECT(type));
@@ -466,7 +491,7 @@ static int subtype_clear(PyObject *op)
     PyObject **dict = _PyObject_GetDictPtr(op);
     for (base = type; base->tp_clear == subtype_clear; base = base->tp_base)
         clear_slots(op, base);
-    if (dict != NULL && type->tp_dictoffset != base->tp_dictoffset)
+    if (dict != NULL && base->tp_dictoffset == 0)
         Py_CLEAR(*dict);
     return base->tp_clear != NULL ? base->tp_clear(op) : 0;
 }
@@ -701,6 +726,47 @@ void *PyType_GetSlot(PyTypeObject *type, int slot)
     return value;
 }
 
+/* Where the fields begin that a spec adds to those of its base. */
+static Py_ssize_t data_offset(const PyTypeObject *base)
+{
+    return (base->tp_basicsize + 15) / 16 * 16;
+}
+
+/* tp_basicsize of a type from a spec, and the offsets of its members. 0 after a failure. */
+static int lay_out(PyHeapTypeObject *ht, const PyType_Spec *spec)
+{
+    PyTypeObject *type = &ht->ht_type;
+    const PyTypeObject *base = type->tp_base;
+    const PyMemberDef *m;
+    Py_ssize_t n = 0, relative = 0, i;
+    for (m = type->tp_members; m != NULL && m->name != NULL; m++, n++)
+        relative += (m->flags & Py_RELATIVE_OFFSET) != 0;
+    type->tp_basicsize = spec->basicsize >= 0 ? spec->basicsize : data_offset(base) + (15 - (Py_ssize_t)spec->basicsize) / 16 * 16;
+    if (spec->basicsize < 0 && base->tp_itemsize != 0 && !PyType_HasFeature(base, Py_TPFLAGS_ITEMS_AT_END)) {
+        PyErr_SetString(PyExc_SystemError, "Cannot extend variable-size class without Py_TPFLAGS_ITEMS_AT_END.");
+        return 0;
+    }
+    if (relative > 0 && spec->basicsize >= 0) {
+        PyErr_SetString(PyExc_SystemError, "With Py_RELATIVE_OFFSET, basicsize must be negative.");
+        return 0;
+    }
+    if (relative == 0)
+        return 1;
+    ht->members = PyMem_Calloc((size_t)n + 1, sizeof *ht->members);
+    if (ht->members == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (i = 0; i < n; i++) {
+        ht->members[i] = type->tp_members[i];
+        if (ht->members[i].flags & Py_RELATIVE_OFFSET)
+            ht->members[i].offset += data_offset(base);
+        ht->members[i].flags &= ~Py_RELATIVE_OFFSET;
+    }
+    type->tp_members = ht->members;
+    return 1;
+}
+
 PyObject *PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec, PyObject *bases)
 {
     PyObject *all = NULL;
@@ -723,11 +789,12 @@ PyObject *PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec, PyObject
         return NULL;
     type = &ht->ht_type;
     type->tp_flags |= spec->flags;
-    type->tp_basicsize = spec->basicsize;
     type->tp_itemsize = spec->itemsize;
     for (slot = spec->slots; slot->slot != 0; slot++)
         if (slot->slot != Py_tp_base && slot->slot != Py_tp_bases)
-            set_slot(ht, slot->slot, slot->pfunc);
+            set_slot(ht, slot->slot, slot->slot == Py_tp_token && slot->pfunc == Py_TP_USE_SPEC ? (void *)spec : slot->pfunc);
+    if (!lay_out(ht, spec))
+        goto failed;
     if (type->tp_members != NULL) {
         const PyMemberDef *m;
         for (m = type->tp_members; m->name != NULL; m++) {
@@ -803,7 +870,7 @@ static PyObject *make_class(PyTypeObject *metatype, PyObject *args, PyObject *kw
         goto failed;
     if (PyDict_Update(type->tp_dict, dict) < 0)
         goto failed;
-    if (type->tp_dictoffset != type->tp_base->tp_dictoffset && add(type->tp_dict, "__dict__", PyDescr_NewGetSet(type, &dict_getset)) < 0)
+    if (type->tp_dictoffset != 0 && type->tp_base->tp_dictoffset == 0 && add(type->tp_dict, "__dict__", PyDescr_NewGetSet(type, &dict_getset)) < 0)
         goto failed;
     for (i = 0; i < ht->slot_count; i++)
         if (add(type->tp_dict, ht->slots[i].name, PyDescr_NewMember(type, &ht->slots[i])) < 0)
@@ -886,6 +953,7 @@ static void type_dealloc(PyObject *op)
     while (ht->slot_count > 0)
         PyMem_Free((char *)(uintptr_t)ht->slots[--ht->slot_count].name);
     PyMem_Free(ht->slots);
+    PyMem_Free(ht->members);
     Py_TYPE(op)->tp_free(op);
 }
 
@@ -1047,6 +1115,80 @@ PyObject *PyType_GetModuleByDef(PyTypeObject *type, struct PyModuleDef *def)
         if ((t->tp_flags & Py_TPFLAGS_HEAPTYPE) && HEAP(t)->ht_module != NULL && PyModule_GetDef(HEAP(t)->ht_module) == def)
             return HEAP(t)->ht_module;
     return PyErr_Format(PyExc_TypeError, "PyType_GetModuleByDef: No superclass of '%s' has the given module", type->tp_name);
+}
+
+void *PyObject_GetTypeData(PyObject *op, PyTypeObject *type) { return (char *)op + data_offset(type->tp_base); }
+
+Py_ssize_t PyType_GetTypeDataSize(PyTypeObject *type)
+{
+    return Py_MAX(type->tp_basicsize - data_offset(type->tp_base), 0);
+}
+
+void *PyObject_GetItemData_DuringGC(PyObject *op)
+{
+    return PyType_HasFeature(Py_TYPE(op), Py_TPFLAGS_ITEMS_AT_END) ? (char *)op + Py_TYPE(op)->tp_basicsize : NULL;
+}
+
+void *PyObject_GetItemData(PyObject *op)
+{
+    void *data = PyObject_GetItemData_DuringGC(op);
+    return data != NULL ? data : PyErr_Format(PyExc_TypeError, "type '%s' does not have Py_TPFLAGS_ITEMS_AT_END", Py_TYPE(op)->tp_name);
+}
+
+PyObject *PyType_GetModule_DuringGC(PyTypeObject *type)
+{
+    return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ? HEAP(type)->ht_module : NULL;
+}
+
+void *PyType_GetModuleState_DuringGC(PyTypeObject *type)
+{
+    PyObject *module = PyType_GetModule_DuringGC(type);
+    return module != NULL ? PyModule_GetState(module) : NULL;
+}
+
+int PyType_GetBaseByToken_DuringGC(PyTypeObject *type, void *token, PyTypeObject **result)
+{
+    PyTypeObject *t;
+    Py_ssize_t i;
+    for (i = 0; (t = mro_at(type, i)) != NULL && t->tp_token != token; i++)
+        ;
+    if (token == NULL)
+        t = NULL;
+    if (result != NULL)
+        *result = t;
+    return t != NULL;
+}
+
+int PyType_GetBaseByToken(PyTypeObject *type, void *token, PyTypeObject **result)
+{
+    int found = PyType_GetBaseByToken_DuringGC(type, token, result);
+    if (token == NULL) {
+        PyErr_SetString(PyExc_SystemError, "PyType_GetBaseByToken called with token=NULL");
+        return -1;
+    }
+    if (found && result != NULL)
+        Py_INCREF(*result);
+    return found;
+}
+
+PyObject *PyType_GetModuleByToken_DuringGC(PyTypeObject *type, const void *token)
+{
+    PyTypeObject *t;
+    Py_ssize_t i;
+    for (i = 0; (t = mro_at(type, i)) != NULL; i++) {
+        PyObject *module = PyType_GetModule_DuringGC(t);
+        void *its;
+        if (module != NULL && PyModule_GetToken_DuringGC(module, &its) == 0 && its == token && token != NULL)
+            return module;
+    }
+    return NULL;
+}
+
+PyObject *PyType_GetModuleByToken(PyTypeObject *type, const void *token)
+{
+    PyObject *module = PyType_GetModuleByToken_DuringGC(type, token);
+    return module != NULL ? Py_NewRef(module)
+         : PyErr_Format(PyExc_TypeError, "PyType_GetModuleByToken: No superclass of '%s' has the given module", type->tp_name);
 }
 
 /* ---- object ----------------------------------------------------------------------------- */

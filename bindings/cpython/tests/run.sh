@@ -68,6 +68,7 @@ module unready - unready.c unready
 module formats - formats.c formats
 module outside - outside.c outside
 module weak - weak.c weak
+module managed - managed.c managed
 module markupsafe markupsafe src/markupsafe/_speedups.c markupsafe._speedups
 module heapq python3.11 Modules/_heapqmodule.c _heapq -I"$modules"
 module bisect python3.11 Modules/_bisectmodule.c _bisect -I"$modules"

@@ -19,6 +19,7 @@ typedef struct PyModuleDef_Slot {
 } PyModuleDef_Slot;
 #define Py_mod_create 1
 #define Py_mod_exec 2
+#define Py_mod_token 3                  /* else the token of a module is the address of its definition */
 
 typedef struct PyModuleDef {
     PyModuleDef_Base m_base;
@@ -42,6 +43,9 @@ PyObject *PyModule_GetNameObject(PyObject *module);
 const char *PyModule_GetName(PyObject *module);
 void *PyModule_GetState(PyObject *module);
 #define _PyModule_GetState PyModule_GetState
+#define PyModule_GetState_DuringGC PyModule_GetState
+int PyModule_GetToken(PyObject *module, void **result);
+int PyModule_GetToken_DuringGC(PyObject *module, void **result);        /* for a tp_traverse: sets no exception */
 PyModuleDef *PyModule_GetDef(PyObject *module);
 int PyModule_AddObject(PyObject *module, const char *name, PyObject *value);
 int PyModule_AddObjectRef(PyObject *module, const char *name, PyObject *value);

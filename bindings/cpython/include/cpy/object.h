@@ -252,8 +252,13 @@ struct _typeobject {
     destructor tp_finalize;
     vectorcallfunc tp_vectorcall;
     outsidefunc tp_outside;
+    void *tp_token;
 };
 
+/* The dict, or the list of weak references, stands where the VM wants it: behind the fields of the object. The type of an
+   object says where, also if that is derived from the type with the flag. Types with items cannot have these. */
+#define Py_TPFLAGS_MANAGED_WEAKREF (1ul << 3)
+#define Py_TPFLAGS_MANAGED_DICT (1ul << 4)
 #define Py_TPFLAGS_DISALLOW_INSTANTIATION (1ul << 7)
 #define Py_TPFLAGS_IMMUTABLETYPE (1ul << 8)
 #define Py_TPFLAGS_HEAPTYPE (1ul << 9)
@@ -266,6 +271,7 @@ struct _typeobject {
 #define Py_TPFLAGS_METHOD_DESCRIPTOR (1ul << 17)
 #define Py_TPFLAGS_HAVE_VERSION_TAG (1ul << 18)
 #define Py_TPFLAGS_IS_ABSTRACT (1ul << 20)
+#define Py_TPFLAGS_ITEMS_AT_END (1ul << 23)     /* behind tp_basicsize: see PyObject_GetItemData */
 #define Py_TPFLAGS_LONG_SUBCLASS (1ul << 24)
 #define Py_TPFLAGS_LIST_SUBCLASS (1ul << 25)
 #define Py_TPFLAGS_TUPLE_SUBCLASS (1ul << 26)
@@ -303,11 +309,13 @@ typedef struct {
     X(tp, getattr) X(tp, getattro) X(tp, hash) X(tp, init) X(tp, is_gc) X(tp, iter) X(tp, iternext) \
     X(tp, methods) X(tp, new) X(tp, repr) X(tp, richcompare) X(tp, setattr) X(tp, setattro) X(tp, str) \
     X(tp, traverse) X(tp, members) X(tp, getset) X(tp, free) X(tp, finalize) X(am, await) X(am, aiter) \
-    X(am, anext) X(tp, outside)
+    X(am, anext) X(tp, outside) X(tp, token)
 
 #define CPY_SLOT_NUMBER(group, name) Py_##group##_##name,
 enum { CPY_NO_SLOT, CPY_SLOTS(CPY_SLOT_NUMBER) CPY_SLOT_END };
 #define Py_tp_outside Py_tp_outside
+#define Py_tp_token Py_tp_token
+#define Py_TP_USE_SPEC NULL             /* a token: the address of the spec */
 
 struct PyModuleDef;
 
@@ -328,6 +336,24 @@ void *PyType_GetModuleState(PyTypeObject *type);
 PyObject *PyType_GetModuleByDef(PyTypeObject *type, struct PyModuleDef *def);
 PyObject *PyType_GetName(PyTypeObject *type);
 PyObject *PyType_GetQualName(PyTypeObject *type);
+
+/* The fields that a spec with a negative basicsize adds to those of its base, and the items of an object. */
+void *PyObject_GetTypeData(PyObject *op, PyTypeObject *type);
+Py_ssize_t PyType_GetTypeDataSize(PyTypeObject *type);
+void *PyObject_GetItemData(PyObject *op);
+
+/* The first type of the mro with this token. 1: *result, which may be left out, is a new reference. 0: there is none. */
+int PyType_GetBaseByToken(PyTypeObject *type, void *token, PyTypeObject **result);
+PyObject *PyType_GetModuleByToken(PyTypeObject *type, const void *token);       /* new */
+
+/* For a tp_traverse. They set no exception, and what they give is borrowed. */
+#define PyObject_GetTypeData_DuringGC PyObject_GetTypeData
+void *PyObject_GetItemData_DuringGC(PyObject *op);
+PyObject *PyType_GetModule_DuringGC(PyTypeObject *type);
+void *PyType_GetModuleState_DuringGC(PyTypeObject *type);
+int PyType_GetBaseByToken_DuringGC(PyTypeObject *type, void *token, PyTypeObject **result);
+PyObject *PyType_GetModuleByToken_DuringGC(PyTypeObject *type, const void *token);
+
 PyObject *_PyType_Lookup(PyTypeObject *type, PyObject *name);           /* borrowed */
 #define PyType_HasFeature(type, flag) (((type)->tp_flags & (flag)) != 0)
 #define PyType_FastSubclass(type, flag) PyType_HasFeature(type, flag)
@@ -496,6 +522,10 @@ int PyObject_GenericSetAttr(PyObject *op, PyObject *name, PyObject *value);
 PyObject *PyObject_GenericGetDict(PyObject *op, void *context);
 int PyObject_GenericSetDict(PyObject *op, PyObject *value, void *context);
 PyObject **_PyObject_GetDictPtr(PyObject *op);
+int PyObject_VisitManagedDict(PyObject *op, visitproc visit, void *arg);
+void PyObject_ClearManagedDict(PyObject *op);
+#define _PyObject_VisitManagedDict PyObject_VisitManagedDict
+#define _PyObject_ClearManagedDict PyObject_ClearManagedDict
 PyObject *PyObject_SelfIter(PyObject *op);
 Py_hash_t PyObject_Hash(PyObject *op);
 Py_hash_t PyObject_HashNotImplemented(PyObject *op);
