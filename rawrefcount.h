@@ -10509,7 +10509,7 @@ static void rrci_free_tables(rrc_heap *heap)
         while (heap->gc[kind].count > 0) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], heap->gc[kind].count - 1);
             RRC_REFCNT(ob) &= INTPTR_MAX;
-            RRC_REFCNT(ob) -= rrci_is_waiting(rrci_gc_head_of(ob)) && rrc_refcnt(ob) > 1;
+            RRC_REFCNT(ob) -= rrci_is_waiting(rrci_gc_head_of(ob));
             rrci_gc_remove(heap, ob);
         }
     while (heap->pool != NULL)
