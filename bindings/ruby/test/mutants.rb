@@ -14,7 +14,7 @@ WORK = "#{OUT}/mutant#{PART}"
 
 # name => [file, text, what takes its place, the test that is asked first]
 MUTANTS = {
-  "minors_do_not_trace" => ["collector.c", "        rrc_minor_collection_trace(rrb.heap);\n}", "        (void)0;\n}"],
+  "minors_do_not_trace" => ["collector.c", "        rrc_minor_collection_trace(rrb.heap);\n    rrb_mark", "        (void)0;\n    rrb_mark"],
   "wrappers_do_not_report" => ["collector.c", "        rrc_marked_ob(rrb.heap, (rrc_object *)data);", "        (void)data;"],
   "ages_are_mixed_up" => ["collector.c", "& RUBY_FL_PROMOTED) == RUBY_FL_PROMOTED;   ", "& RUBY_FL_PROMOTED) != 0;"],
   "nothing_is_demoted" => ["collector.c", ", .demotes = 1,", ","],
