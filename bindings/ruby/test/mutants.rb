@@ -14,7 +14,7 @@ WORK = "#{OUT}/mutant#{PART}"
 
 # name => [file, text, what takes its place, the test that is asked first]
 MUTANTS = {
-  "minors_do_not_trace" => ["collector.c", "        rrc_minor_collection_trace(rrb.heap);\n}", "        (void)0;\n}"],
+  "minors_do_not_trace" => ["collector.c", "        rrc_minor_collection_trace(rrb.heap);\n    rrb_mark", "        (void)0;\n    rrb_mark"],
   "wrappers_do_not_report" => ["collector.c", "        rrc_marked_ob(rrb.heap, (rrc_object *)data);", "        (void)data;"],
   "ages_are_mixed_up" => ["collector.c", "& RUBY_FL_PROMOTED) == RUBY_FL_PROMOTED;   ", "& RUBY_FL_PROMOTED) != 0;"],
   "nothing_is_demoted" => ["collector.c", ", .demotes = 1,", ","],
@@ -80,9 +80,7 @@ MUTANTS = {
   "watched_wrappers_do_not_move" => ["collector.c", "    rrb_watched_moved();", "    (void)0;", "states"],
   "watched_wrappers_are_never_young_again" => ["states.c", "    size_t from = is_major ? 0 : watched.old, i, count", "    size_t from = watched.old, i, count", "states"],
   "untracked_objects_keep_singleton_classes" => ["states.c", "    return rrc_gc_is_tracked(rrb.heap, RTYPEDDATA_DATA(wrapper)) ?", "    return 1 ?", "states"],
-  "states_are_not_dropped" => ["usercode.c", "    if (slot == type->tp_finalize)\n        rrb_drop_state(ob);", "", "states"],
-  "states_are_not_dropped_before_deallocs" => ["usercode.c", "    if (slot == type->tp_dealloc)\n        rrb_drop_state(ob);", "", "states"],
-  "other_ractors_sweep_what_is_watched" => ["collector.c", "    rrb_keep_watched();", "    (void)0;", "states"],
+  "states_are_not_dropped" => ["usercode.c", "        rrb_drop_state(ob);", "        (void)0;", "states"],
   "frozen_is_not_left" => ["states.c", "    if (s->is_frozen)", "    if (0)", "states"],
   "singleton_classes_stay_behind" => ["states.c", "        rb_singleton_class_attached(s->klass, wrapper);", "        (void)0;", "states"],
   "only_tracked_objects_are_counted" => ["exact.c", "    return stats.finalizable > watched ? stats.finalizable : watched;", "    return stats.finalizable;", "states"],

@@ -17,7 +17,7 @@ class TestStates < Minitest::Test
               ->(n, id) { o = n.instance_variable_get(:@other); o.id == -id && o[0] == "text \#{id}" }],
       subclass: [->(n) {}, ->(n, _) { n.instance_of?(Special) }],
       method: [->(n) { n.define_singleton_method(:mark) { "own \#{id}" } },
-               ->(n, id) { n.mark == "own \#{id}" && n.singleton_methods == [:mark] }],
+               ->(n, id) { n.mark == "own \#{id}" && n.singleton_class.instance_methods(false) == [:mark] }],
       extended: [->(n) { n.extend(Marked) }, ->(n, _) { n.mark == "extended" && n.singleton_class.include?(Marked) }],
       frozen: [->(n) { n.instance_variable_set(:@mark, n.id); n.freeze },
                ->(n, id) { n.frozen? && n.instance_variable_get(:@mark) == id }]
@@ -163,12 +163,84 @@ class TestStates < Minitest::Test
       end
       class Marker; end
       20.times do
-        apart { 100.times { |i| Nodes::FinalNode.new(i, 1).instance_variable_set(:@mark, Marker.new) }; nil }
+        apart do
+          100.times { |i| [Nodes::FinalNode, Nodes::PlainNode].sample.new(i, 1).instance_variable_set(:@mark, Marker.new) }
+          nil
+        end
         GC.start(full_mark: false)
         #{PENDING}
       end
       states = apart { Array.new(200) { Nodes::FinalNode.new(0, 1).instance_variables } }
       puts [objects.call < 20, states.all?(&:empty?)].join(" ")
+    RUBY
+  end
+
+  # An object that is not tracked is in no cycle that our marking finds: its singleton class goes, and the rest stays.
+  def test_singleton_classes_of_what_is_not_tracked
+    assert_runs "true\n", <<~RUBY
+      #{LIBRARY}
+      right = 0
+      seen = {}
+      Nodes.on_finalize(lambda do |n|
+        right += 1 if !seen[n.id] && n.singleton_methods.empty? && n.instance_variable_get(:@mark) == n.id
+        seen[n.id] = true
+      end)
+      apart do
+        20.times { |i| Nodes::BareFinalNode.new(i, 1).tap { |n| n.instance_variable_set(:@mark, i); n.define_singleton_method(:x) {} } }
+        nil
+      end
+      3.times { apart { wipe }; GC.start; #{PENDING} }
+      Nodes.on_finalize(nil)
+      puts right > 15
+    RUBY
+  end
+
+  # What pending work lets go of dies in the collection with which our own marking begins.
+  def test_states_that_our_own_marking_meets
+    assert_runs "true\n", <<~RUBY
+      #{LIBRARY}
+      change, same = STATES[:other]
+      right = wrong = 0
+      Nodes.on_finalize(->(n) { same.(n, n.id) ? right += 1 : wrong += 1 })
+      apart do
+        20.times { |i| Nodes::Node.new(0, 1)[0] = Nodes::FinalNode.new(i + 1, 1).tap { |n| change.(n) } }
+        nil
+      end
+      apart { wipe }
+      wipe
+      Rawrefcount.collect
+      puts right > 15 && wrong.zero?
+    RUBY
+  end
+
+  # Such an object is found by our own marking if its state refers to its wrapper. That starts when there are many.
+  def test_many_that_are_not_tracked
+    assert_runs "true\n", <<~RUBY
+      #{LIBRARY}
+      apart { 3000.times { |i| n = Nodes::BareFinalNode.new(i, 0); n.instance_variable_set(:@me, n) }; nil }
+      20.times { GC.start; sleep 0 }
+      puts Nodes.alive < 1500
+    RUBY
+  end
+
+  # What is disposed of and dead, in a collection of which the gem is not told, is not looked at any more.
+  def test_what_other_ractors_sweep
+    assert_runs "true\n", <<~RUBY
+      Warning[:experimental] = false
+      #{LIBRARY}
+      #{RACTORS}
+      kept = Nodes::FinalNode.new(0, 0)
+      GC.disable
+      apart { 2000.times { Nodes::FinalNode.new(0, 0).tap { |n| n.instance_variable_set(:@mark, 1) }.dispose }; nil }
+      $ractor = running_ractor do |fd|
+        GC.start
+        strings = Array.new(50_000) { |i| "text \#{i} " * 5 }
+        say_it_runs(fd)
+        Ractor.receive
+        strings.size
+      end
+      4.times { |i| GC.start(full_mark: i.odd?); Array.new(5000) { "x" * 50 } }
+      puts Rawrefcount.check && !kept.disposed?
     RUBY
   end
 

@@ -274,15 +274,13 @@ static VALUE run_slot_protected(VALUE arg)
 void rrb_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), rrc_object *ob)
 {
     slot_call call = { heap, slot, ob };
-    const rrc_type *type = RRC_TYPE(ob);
-    if (slot == type->tp_dealloc)
-        rrb_drop_state(ob);
+    int is_finalizer = slot == RRC_TYPE(ob)->tp_finalize;
     if (rrb.is_closed)                  /* Ruby itself may be gone */
         slot(heap, ob);
     else
         rrb_masked(run_slot_protected, (VALUE)&call);
-    if (slot == type->tp_finalize)
-        rrb_drop_state(ob);
+    if (is_finalizer)
+        rrb_drop_state(ob);             /* (if it has not asked for it) */
 }
 
 static VALUE new_map(void)

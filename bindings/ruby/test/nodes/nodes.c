@@ -142,6 +142,11 @@ static void bold_dealloc(rrc_heap *h, rrc_object *self)
 
 static const rrc_type node_type = NODE_TYPE("node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, NULL);
 static const rrc_type final_type = NODE_TYPE("final_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, node_finalize);
+/* One that is freed by the header itself, and does nothing else. */
+static void plain_finalize(rrc_heap *h, rrc_object *self) { alive--; }
+static const rrc_type plain_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "plain_node",
+    .tp_basicsize = sizeof(node), .tp_itemsize = sizeof(rrc_object *), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_traverse = node_traverse, .tp_clear = node_clear, .tp_finalize = plain_finalize };
 static const rrc_type bare_final_type = NODE_TYPE("bare_final_node", 0, NULL, NULL, node_finalize);
 static const rrc_type bare_type = NODE_TYPE("bare_node", 0, NULL, NULL, NULL);
 static const rrc_type made_type = NODE_TYPE("made_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, NULL);
@@ -163,7 +168,7 @@ static size_t node_native(const rrc_object *ob)
     return ((const node *)ob)->native + (size_t)((const node *)ob)->count * sizeof(rrc_object *);
 }
 
-static VALUE node_class, final_class, bare_class, bare_final_class, weak_class;
+static VALUE node_class, plain_class, final_class, bare_class, bare_final_class, weak_class;
 
 static rrc_object *make(const rrc_type *type, long id, int count)
 {
@@ -186,6 +191,7 @@ static rrc_object *make(const rrc_type *type, long id, int count)
 static VALUE node_s_new(int argc, VALUE *argv, VALUE klass)
 {
     const rrc_type *type = RTEST(rb_class_inherited_p(klass, final_class)) ? &final_type
+                         : RTEST(rb_class_inherited_p(klass, plain_class)) ? &plain_type
                          : RTEST(rb_class_inherited_p(klass, bare_final_class)) ? &bare_final_type
                          : RTEST(rb_class_inherited_p(klass, bare_class)) ? &bare_type
                          : RTEST(rb_class_inherited_p(klass, weak_class)) ? &weak_type : &node_type;
@@ -663,6 +669,9 @@ void Init_nodes(void)
     spec.name = "BareNode";
     spec.type = &bare_type;
     bare_class = rrc_ruby_define_class(module, &spec);
+    spec.name = "PlainNode";
+    spec.type = &plain_type;
+    plain_class = rrc_ruby_define_class(module, &spec);
     spec.name = "BareFinalNode";
     spec.type = &bare_final_type;
     bare_final_class = rrc_ruby_define_class(module, &spec);
