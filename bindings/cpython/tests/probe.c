@@ -941,6 +941,21 @@ static PyTypeObject Spoiler = {
     .tp_traverse = looker_traverse, .tp_clear = spoiler_clear, .tp_new = looker_new, .tp_finalize = spoiler_finalize
 };
 
+/* A cycle of a spoiler and a tuple, which has no tp_clear: so that of the spoiler is called. */
+FUNCTION(spoiled_ring)
+{
+    PyObject *ring = PyTuple_New(1), *spoiler = NULL;
+    (void)self;
+    if (ring != NULL && n == 1)
+        spoiler = PyObject_CallFunctionObjArgs((PyObject *)(void *)&Spoiler, ring, args[0], NULL);
+    if (spoiler != NULL)
+        PyTuple_SET_ITEM(ring, 0, spoiler);
+    Py_XDECREF(ring);
+    if (spoiler == NULL)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 /* Collects while an exception is set: it stays set, and is returned. */
 FUNCTION(collect_with_error)
 {
@@ -1024,7 +1039,8 @@ static PyMethodDef methods[] = {
     METHOD("no-error", no_error), METHOD("both", both), METHOD("message-of", message_of), METHOD("meanwhile", meanwhile),
     METHOD("get-attr", get_attr), METHOD("set-attr", set_attr), METHOD("check-box", check_box), METHOD("boxes", count_boxes),
     METHOD("while-borrowed", while_borrowed), METHOD("lookers-found", lookers_found),
-    METHOD("collect-with-error", collect_with_error), METHOD("locks", locks), METHOD("cases", cases), { NULL, NULL, 0, NULL }
+    METHOD("collect-with-error", collect_with_error), METHOD("spoiled-ring", spoiled_ring),
+    METHOD("locks", locks), METHOD("cases", cases), { NULL, NULL, 0, NULL }
 };
 
 static void free_module(void *module)

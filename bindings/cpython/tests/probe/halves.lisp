@@ -107,7 +107,7 @@
   nil)
 (define (spoil-a-ring)
   (let ((box (Fails)))
-    (set-attr! box 'ring (spoiler box))
+    (spoiled-ring box)
     (array-push! callbacks ((type (weakref box)) box fail-in-callback)))
   nil)
 (define callbacks (array))
