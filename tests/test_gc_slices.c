@@ -837,6 +837,42 @@ static void a_taken_object_loses_its_mark(void)
     }
 }
 
+/* What is left after its tp_clear is weighed again. C takes it then: it is alive, and so is what it owns. */
+static int clears;
+
+static int only_count(rrc_heap *heap, rrc_object *self)
+{
+    (void)heap, (void)self;
+    clears++;
+    return 0;
+}
+
+static void what_was_cleared_is_taken(void)
+{
+    rrc_type type = Knot;
+    host *h = open_simple();
+    rrc_object *ring[2];
+
+    type.tp_clear = only_count;
+    clears = 0;
+    knot_ring(h, &type, 2, ring);
+    knot_collect(h);
+    check_int(clears, 2);
+    host_start(h);
+    rrc_major_collection_work(h->heap, 0);
+    rrc_incref(h->heap, ring[0]);
+    host_pronounce(h);
+    all_is_swept(h);
+    rrc_run_pending(h->heap, 0);
+    check_int(clears, 2);
+    check(!rrc_gc_is_uncollectable(h->heap, ring[0]) && !rrc_gc_is_uncollectable(h->heap, ring[1]));
+    RRC_CLEAR(h->heap, KNOT(ring[0])->ref[0]);
+    rrc_decref(h->heap, ring[0]);
+    check_int(h->deallocs, 2);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
 /* A static object has no link, whatever its count. */
 static void static_objects_have_no_p(void)
 {
@@ -1806,7 +1842,7 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(gray_objects_leave_nothing_behind), UNIT(owners_come_first_in_slices),
            UNIT(garbage_is_set_aside_above_a_batch), UNIT(owners_come_first_among_weak_ones), UNIT(slices_in_hooks),
            UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_pause_in_a_walk), UNIT(a_walk_reserves),
-           UNIT(a_finalizer_starts), UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark),
+           UNIT(a_finalizer_starts), UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark), UNIT(what_was_cleared_is_taken),
            UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),
            UNIT(taken_and_untracked_between_slices),
            UNIT(demoted_in_a_sweep), UNIT(demoted_in_a_search), UNIT(the_last_slice_is_no_longer),
