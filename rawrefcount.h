@@ -4773,9 +4773,7 @@ static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
-    if (heap->stage == RRCI_IDLE && event == RRCI_EVENT_HELD && RRCI_IS_MIRRORED(heap) && RRCI_IS_WEAK(ob)) {
-        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
-    } else if (rrci_is_condemned(heap, ob)) {
+    if (rrci_is_condemned(heap, ob)) {
         if (event != RRCI_EVENT_UNLINKED)
             rrci_hold_condemned(heap, ob, event);
     } else if (event == RRCI_EVENT_UNTRACKED && heap->keeping != 0
@@ -5280,7 +5278,7 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
 static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     intptr_t count = RRCI_COUNT(ob);
-    int was_weak;
+    int was_weak = 0;
     if (RRCI_UNLIKELY(count < RRC_REFCNT_FROM_PYPY || rrci_is_freed(ob))) {
         /* The count is wrong, so that others may still use ob. */
         rrci_refcount_error(heap, function, ob, rrci_is_freed(ob) ? NULL : RRC_LINK(ob));
@@ -5288,8 +5286,7 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
             RRC_LINK(ob) = NULL;
         return;
     }
-    was_weak = RRCI_IS_WEAK(ob);
-    RRCI_MIRRORED(heap, rrci_mirror_unlinking(heap, ob));
+    RRCI_MIRRORED(heap, (was_weak = RRCI_IS_WEAK(ob), rrci_mirror_unlinking(heap, ob)));
     RRC_LINK(ob) = NULL;
     if (count == RRC_REFCNT_FROM_PYPY_LIGHT && !RRCI_IN_STEP(heap)) {
         rrci_free_light(heap, ob);
@@ -5381,6 +5378,8 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) == INTPTR_MIN)
         rrci_center(ob);
+    else if (heap->stage == RRCI_IDLE && RRCI_IS_MIRRORED(heap) && RRCI_IS_WEAK(ob))
+        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
     else
         rrci_event(heap, ob, RRCI_EVENT_HELD);
 }
