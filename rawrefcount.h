@@ -596,7 +596,8 @@ struct rrc_type {
        holds, and end with the type's tp_free (rrc_del, rrc_gc_del). On entry self has
        count 0 and no link, and is not tracked. This slot, and what it calls, may take references to self if they are
        dropped before tp_free is called. (rrc_del does not free an object with others, and logs RRC_EREFCNT. To keep
-       self alive, keep a reference and do not call tp_free.) This slot may call any function of the
+       self alive, keep a reference and do not call tp_free.) If the library allocates its objects (tp_basicsize 0), the
+       slot makes no new object in the memory of self before it returns. This slot may call any function of the
        mutator. If the host calls rrc_major_collection_keep, the objects that self owns still have the p
        of their P links, with all that p reaches. Otherwise an object that self owns may have lost its p
        in the same collection as self: ask rrc_to_obj before you use p. (In a tp_finalize no p has been
@@ -3082,7 +3083,7 @@ static int rrci_in_slices(const rrc_heap *heap)
 static int rrci_is_late(const rrc_heap *heap, rrc_object *ob)
 {
     return heap->searched && heap->stage >= RRCI_FINALIZABLE && heap->stage <= RRCI_ASIDE && rrci_is_in_tracked(ob)
-        && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0 && rrci_is_below(heap, rrci_gc_head_of(ob), 0);
+        && rrci_is_below(heap, rrci_gc_head_of(ob), 0);
 }
 
 /* Is ob garbage, or kept for it? It waits, or is to wait, or it goes by its count: it was cleared, or only its link held
@@ -4694,16 +4695,17 @@ static int rrci_hold_again(rrc_heap *heap, rrc_object *ob)
 static void rrci_absolve(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    int is_waiting = rrci_is_waiting(head), has_reference = is_waiting || (head->is.word & RRCI_GC_SOON) != 0;
+    int is_late = rrci_is_late(heap, ob), is_waiting = rrci_is_waiting(head);
+    int has_reference = is_waiting || (head->is.word & RRCI_GC_SOON) != 0;
     if (RRCI_IS_WEAK(ob))
         RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
     if (is_waiting)
         rrci_gc_return(heap, ob);
-    else if ((head->is.word & RRCI_GC_CLEARED) != 0)
-        rrci_forget_cleared(heap, head);        /* (it goes by its count) */
-    else if (heap->stage == RRCI_ASIDE)
-        rrci_color(heap, ob, head, 0);
     else
+        rrci_forget_cleared(heap, head);
+    if (is_late && heap->stage == RRCI_ASIDE)
+        rrci_color(heap, ob, head, 0);
+    else if (is_late)
         rrci_make_alive(heap, ob, 0);
     head->is.word &= ~RRCI_GC_SOON;
     if (rrci_is_marking(heap))
@@ -4759,8 +4761,7 @@ static void rrci_blacken_now(rrc_heap *heap, rrc_object *ob);      /* see >>mach
    to be kept, it also finds what ob reaches, over both heaps. */
 static void rrci_hold_condemned(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
 {
-    const rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (heap->stage == RRCI_ASIDE || rrci_is_waiting(head) || (head->is.word & RRCI_GC_CLEARED) != 0) {
+    if (heap->stage == RRCI_ASIDE || !rrci_is_late(heap, ob)) {
         rrci_absolve_all(heap, ob);
         return;
     }
@@ -4773,7 +4774,7 @@ static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
-    if (rrci_is_condemned(heap, ob)) {
+    if (rrci_is_condemned(heap, ob) || (event == RRCI_EVENT_DYING && rrci_is_late(heap, ob))) {
         if (event != RRCI_EVENT_UNLINKED)
             rrci_hold_condemned(heap, ob, event);
     } else if (event == RRCI_EVENT_UNTRACKED && heap->keeping != 0
@@ -5195,6 +5196,7 @@ static void rrci_untrack_dying(rrc_heap *heap, rrc_object *ob)
 static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
+    rrci_slot_call call;
     int is_gc;
     if (type == NULL) {
         rrci_error(heap, RRC_ETYPE, "rrc_decref", ob, NULL, "the type is NULL; the object is leaked");
@@ -5210,15 +5212,14 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     if (is_gc && rrci_is_tracked(ob))
         rrci_untrack_dying(heap, ob);
     rrci_is_gone(heap, ob);
+    rrci_begin_slot(heap, &call, ob);
     if (type->tp_dealloc != NULL) {
-        rrci_slot_call call;
-        rrci_begin_slot(heap, &call, ob);
         RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
-        rrci_end_slot(heap, &call);
     } else {
         rrci_clear_members(heap, ob);
         rrci_free_object(heap, ob);
     }
+    rrci_end_slot(heap, &call);
     heap->depth--;
 }
 
@@ -5304,7 +5305,7 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
         } else if (count == 0 && rrci_in_slices(heap) && rrci_is_late(heap, ob)) {
             RRC_REFCNT(ob)++;           /* it has to stay in its place for now, and is still watched */
             rrci_gc_head_of(ob)->is.word |= RRCI_GC_SOON;
-        } else if (count == 0) {
+        } else if (count == 0 && rrci_slot_call_of(heap, ob) == NULL) {     /* (else its tp_dealloc goes on) */
             RRC_REFCNT(ob)++;
             rrci_enqueue(heap, ob);
         }
@@ -5626,6 +5627,8 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         rrci_event(heap, ob, RRCI_EVENT_LINKED);
         RRC_REFCNT(ob)--;
     }
+    if (rrci_slot_call_of(heap, ob) != NULL)
+        rrci_slot_call_of(heap, ob)->is_reached = 1;
     if (rrci_is_tracked(ob))
         rrci_forget_cleared(heap, rrci_gc_head_of(ob));
     if (rrci_is_tracked(ob) && rrci_is_held_for_others(rrci_gc_head_of(ob))) {
@@ -8162,6 +8165,8 @@ static int rrci_do_garbage(rrc_heap *heap)
         rrci_weigh_waiting(heap);
     } else if (kind == RRCI_WEAKREFS) {
         rrci_call_waiting(heap, ob, rrci_list_to_wait_in(heap, ob), RRC_TYPE(ob)->tp_clear_weakrefs);
+    } else if (kind == RRCI_FINALIZE && !rrci_is_finalizable(ob)) {
+        rrci_gc_move(heap, RRCI_SAVED, ob);     /* (rrc_gc_set_finalized was called meanwhile) */
     } else if (kind == RRCI_FINALIZE) {
         rrci_finalize_waiting(heap, ob);
     } else if (kind == RRCI_SAVED) {
@@ -10351,8 +10356,10 @@ static void rrci_let_wait(rrc_heap *heap)
     }
     for (i = 0; others > 0 && i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        if (rrci_is_below(heap, rrci_gc_head_of(ob), 0) && rrci_can_wait(heap, ob))
-            rrci_color(heap, ob, rrci_gc_head_of(ob), 0);
+        if (!rrci_is_below(heap, rrci_gc_head_of(ob), 0) || !rrci_can_wait(heap, ob))
+            continue;
+        rrci_color(heap, ob, rrci_gc_head_of(ob), 0);
+        rrci_gc_head_of(ob)->is.refs = 0;
     }
 }
 

@@ -301,6 +301,60 @@ static void an_object_at_the_same_address(void)
     host_close(h);
 }
 
+/* It may link its object for a while. */
+static void link_for_a_while(host *h, rrc_object *ob)
+{
+    ob_link(h, P, 0, ob, FULL);
+    check_int(rrc_unlink(h->heap, ob), RRC_OK);
+}
+
+static void a_dealloc_may_link_its_object(void)
+{
+    host *h = host_open(NULL);
+
+    host_rooted(h, HOST_OLD);
+    h->on_dealloc = link_for_a_while;
+    rrc_decref(h->heap, ob_new(h, &Node));
+    check_int(h->deallocs, 1);
+    check_int(rrc_run_pending(h->heap, 0), 0);
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
+/* Without a tp_dealloc, the tp_members are dropped: their deallocs can use the owner. */
+static rrc_object *the_owner;
+static int owners_freed;
+
+static void use_the_owner(host *h, rrc_object *ob)
+{
+    (void)ob;
+    rrc_incref(h->heap, the_owner);
+    rrc_decref(h->heap, the_owner);
+}
+
+static void free_the_owner(rrc_heap *heap, void *self)
+{
+    owners_freed++;
+    rrc_del(heap, self);
+}
+
+static void the_owner_is_used_while_its_members_go(void)
+{
+    static const rrc_member members[] = { { "left", offsetof(node, ref) }, { NULL, 0 } };
+    static const rrc_type Owner = { .tp_name = "Owner", .tp_basicsize = sizeof(node), .tp_members = members,
+                                    .tp_free = free_the_owner };
+    host *h = host_open(NULL);
+
+    the_owner = rrc_new(h->heap, &Owner);
+    NODE(the_owner)->ref[0] = ob_new(h, &Node);
+    h->on_dealloc = use_the_owner;
+    owners_freed = 0;
+    rrc_decref(h->heap, the_owner);
+    check_int(owners_freed, 1);
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
 /* It is not freed as long as a reference is left. */
 static void hold_for_ever(host *h, rrc_object *ob)
 {
@@ -325,6 +379,7 @@ static void a_dealloc_that_keeps_a_reference(void)
 UNIT_GROUP(finalizers,
     UNIT(a_bias_that_a_finalizer_forgets),
     UNIT(a_dealloc_may_hold_its_object), UNIT(an_object_at_the_same_address),
+           UNIT(a_dealloc_may_link_its_object), UNIT(the_owner_is_used_while_its_members_go),
            UNIT(a_dealloc_that_keeps_a_reference),
     UNIT(it_runs_once_before_the_dealloc),
     UNIT(it_may_take_and_drop_references),

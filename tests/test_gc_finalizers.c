@@ -531,6 +531,74 @@ static void tracked_anew_in_its_finalizer(void)
     host_close(h);
 }
 
+/* A finalizer says that those of others have nothing to do. */
+static void there_is_nothing_to_do(host *h, rrc_object *ob)
+{
+    check_int(rrc_gc_set_finalized(h->heap, KNOT(ob)->ref[0], 1), RRC_OK);
+}
+
+static void finalized_while_it_waits(void)
+{
+    host *h = host_open(NULL);
+
+    h->on_finalize = there_is_nothing_to_do;
+    knot_ring(h, &KnotFinal, 2, NULL);
+    knot_collect(h);
+    check_int(h->finalized, 1);
+    check_int(rrc_check(h->heap), RRC_OK);
+    knot_collect(h);
+    check_int(h->deallocs, 2);
+    forget_events(h);
+    host_close(h);
+}
+
+/* A tp_clear links its object: the link holds it. */
+static size_t p_to_link;
+static int links_left;
+
+static int clear_and_link(rrc_heap *heap, rrc_object *self)
+{
+    host *h = HOST(heap);
+
+    if (links_left > 0)
+        ob_link(h, P, p_to_link, self, FULL);
+    links_left = 0;
+    RRC_CLEAR(heap, KNOT(self)->ref[0]);
+    return 0;
+}
+
+static void linked_in_its_clear(void)
+{
+    int keeps;
+
+    for (keeps = 0; keeps < 2; keeps++) {
+        rrc_type type = Knot;
+        host_options options = { .keeps = keeps };
+        host *h = host_open(&options);
+        rrc_object *ob;
+        size_t p = host_rooted(h, HOST_OLD);
+
+        unit_context("keeps %d", keeps);
+        type.tp_clear = clear_and_link;
+        ob = knot_new(h, &type, 0);
+        KNOT(ob)->ref[0] = ob;
+        p_to_link = p;
+        links_left = 1;
+        knot_collect(h);
+        check_int(h->deallocs, 0);
+        check_ptr(rrc_from_obj(h->heap, host_at(h, p)), ob);
+        rrc_incref(h->heap, ob);
+        rrc_decref(h->heap, ob);
+        knot_collect(h);
+        check_ptr(rrc_from_obj(h->heap, host_at(h, p)), ob);
+        host_unroot(h, p);
+        knot_collect(h);
+        check_int(h->deallocs, 1);
+        forget_events(h);
+        host_close(h);
+    }
+}
+
 /* ---- what cannot be cleared ---- */
 
 /* One call finalizes, clears, and finds that it was in vain. */
@@ -666,6 +734,28 @@ static void a_slow_clear_at_the_end(void)
     knot_ring(h, &Knot, 2, NULL);       /* (these go at once, so that there is another marking) */
     check_int(host_free_heap(h), 0);
     check_int(h->deallocs, 3);
+    host_expect_silence(h);
+    forget_events(h);
+    host_end(h);
+}
+
+/* The same, of types whose slots drop only, with a view that waits for them. */
+static void a_slow_clear_that_owns_a_view(void)
+{
+    rrc_type type = Knot;
+    host *h = host_open(NULL);
+    rrc_object *ob, *view;
+
+    type.tp_clear = clear_at_the_second_call;
+    type.tp_flags |= RRC_TPFLAGS_DROPS_ONLY;
+    ob = knot_new(h, &type, 0);
+    knot_tie(h, ob, 0, ob);
+    view = knot_new(h, &Knot, 0);
+    ob_link(h, P, host_rooted(h, HOST_OLD), view, FULL);
+    KNOT(ob)->ref[1] = view;
+    rrc_decref(h->heap, ob);
+    check_int(host_free_heap(h), 0);
+    check_int(h->deallocs, 2);
     host_expect_silence(h);
     forget_events(h);
     host_end(h);
@@ -1582,10 +1672,11 @@ UNIT_GROUP(gc_finalizers,
     UNIT(a_dealloc_takes_hold_of_garbage),
     UNIT(what_was_cleared_and_is_held_is_alive),
     UNIT(garbage_found_meanwhile_is_checked_again),
+    UNIT(finalized_while_it_waits), UNIT(linked_in_its_clear),
     UNIT(tracked_anew_in_its_finalizer), UNIT(one_call_tells_what_is_uncollectable),
     UNIT(clears_do_not_go_on_for_ever),
     UNIT(what_cannot_be_cleared_is_reported),
-    UNIT(a_lazy_clear_is_named), UNIT(a_slow_clear_at_the_end),
+    UNIT(a_lazy_clear_is_named), UNIT(a_slow_clear_at_the_end), UNIT(a_slow_clear_that_owns_a_view),
     UNIT(uncollectable_objects_can_be_listed),
     UNIT(what_was_never_cleared_is_not_uncollectable),
     UNIT(garbage_that_is_held_again_is_left_alone), UNIT(owning_others_hides_no_reference),

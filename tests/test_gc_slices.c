@@ -873,6 +873,90 @@ static void what_was_cleared_is_taken(void)
     host_close(h);
 }
 
+/* ... or after the verdict, when it is garbage again. */
+static void what_was_cleared_is_taken_late(void)
+{
+    rrc_type type = Knot;
+    int slices;
+
+    type.tp_clear = only_count;
+    for (slices = 0; slices < 3; slices++) {
+        host *h = open_simple();
+        rrc_object *ob = knot_new(h, &type, 1), *kept[100];
+        size_t i;
+
+        unit_context("%d slices", slices);
+        KNOT(ob)->ref[0] = ob;
+        clears = 0;
+        knot_collect(h);
+        check_int(clears, 1);
+        for (i = 0; i < 100; i++) {     /* garbage that waits for its finalizers, some of it gray */
+            kept[i] = knot_new(h, &KnotFinal, 2);
+            if (i > 0)
+                KNOT(kept[i])->ref[0] = kept[i - 1];
+        }
+        KNOT(kept[0])->ref[0] = kept[99];
+        knot_tie(h, ob, 1, kept[50]);
+        only_the_verdict(h);
+        h->phase = HOST_MAJOR_TRACE;
+        for (i = 0; i < (size_t)slices; i++)
+            rrc_major_collection_work(h->heap, 70);
+        h->phase = HOST_MUTATOR;
+        rrc_incref(h->heap, ob);
+        host_major_keep(h);
+        all_is_swept(h);
+        check_int(clears, 1);
+        check_int(h->finalized, 0);
+        check_int(rrc_check(h->heap), RRC_OK);
+        RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
+        rrc_decref(h->heap, ob);
+        h->events[0] = '\0';
+        for (i = 0; i < 3; i++)
+            knot_collect(h);
+        check_int(h->deallocs, 101);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
+/* After the verdict garbage loses its last reference, and its finalizer takes one. */
+static rrc_object *brought_back;
+
+static void bring_back(host *h, rrc_object *ob)
+{
+    if (brought_back == NULL) {
+        rrc_incref(h->heap, ob);
+        brought_back = ob;
+    }
+}
+
+static void brought_back_after_the_verdict(void)
+{
+    host *h = open_simple();
+    rrc_object *a = knot_new(h, &Knot, 1), *b = knot_new(h, &KnotFinal, 2), *c = knot_new(h, &Knot, 3);
+
+    KNOT(a)->ref[0] = a;
+    KNOT(a)->ref[1] = b;
+    KNOT(b)->ref[0] = c;
+    brought_back = NULL;
+    h->on_finalize = bring_back;
+    only_the_verdict(h);
+    rrc_incref(h->heap, a);
+    RRC_CLEAR(h->heap, KNOT(a)->ref[1]);
+    check_ptr(brought_back, b);
+    host_major_keep(h);
+    all_is_swept(h);
+    check_ptr(KNOT(b)->ref[0], c);
+    check_int(h->deallocs, 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    rrc_decref(h->heap, b);
+    rrc_decref(h->heap, a);
+    knot_collect(h);
+    check_int(h->deallocs, 3);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
 /* A static object has no link, whatever its count. */
 static void static_objects_have_no_p(void)
 {
@@ -1843,6 +1927,7 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(garbage_is_set_aside_above_a_batch), UNIT(owners_come_first_among_weak_ones), UNIT(slices_in_hooks),
            UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_pause_in_a_walk), UNIT(a_walk_reserves),
            UNIT(a_finalizer_starts), UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark), UNIT(what_was_cleared_is_taken),
+           UNIT(what_was_cleared_is_taken_late), UNIT(brought_back_after_the_verdict),
            UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),
            UNIT(taken_and_untracked_between_slices),
            UNIT(demoted_in_a_sweep), UNIT(demoted_in_a_search), UNIT(the_last_slice_is_no_longer),
