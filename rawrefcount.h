@@ -4621,7 +4621,7 @@ static void rrci_end_slot(rrc_heap *heap, const rrci_slot_call *call)
 RRCI_ALWAYS_INLINE rrci_slot_call *rrci_slot_call_of(const rrc_heap *heap, const rrc_object *ob)
 {
     rrci_slot_call *call = heap->slot_calls;
-    if (!RRCI_UNLIKELY((heap->slot_bits & rrci_slot_bit(ob)) != 0))
+    if (!RRCI_UNLIKELY(call != NULL && (heap->slot_bits & rrci_slot_bit(ob)) != 0))
         return NULL;
     while (call != NULL && call->ob != ob)
         call = call->outer;
