@@ -4822,7 +4822,10 @@ static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
     RRC_REFCNT(ob) += !has_reference;
     head->is.word |= is_kept ? RRCI_GC_KEPT : 0;
     rrci_forget_cleared(heap, head);
-    rrci_gc_move(heap, RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_WEAKREFS : rrci_list_to_wait_in(heap, ob), ob);
+    if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL)
+        rrci_gc_move(heap, RRCI_WEAKREFS, ob);
+    else
+        rrci_gc_move(heap, (uintptr_t)rrci_list_to_wait_in(heap, ob), ob);
     rrci_watch(ob);
 }
 
@@ -8057,7 +8060,7 @@ static void rrci_call_waiting(rrc_heap *heap, rrc_object *ob, rrci_gc_kind to, v
     rrci_slot_call call;
     intptr_t count;
     heap->quota--;
-    rrci_gc_move(heap, to, ob);
+    rrci_gc_move(heap, (uintptr_t)to, ob);
     RRC_REFCNT(ob)++;                   /* as user code may untrack ob */
     RRC_REFCNT(ob) &= INTPTR_MAX;
     count = rrc_refcnt(ob);
