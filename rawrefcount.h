@@ -618,7 +618,7 @@ struct rrc_type {
        NULL: the header visits the tp_members, and the heap type. */
     int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
     /* Break the cycles through self: RRC_CLEAR each field. Meanwhile the header holds self, and
-       the other garbage that it clears in the same batch, so only rrc_decref may free an object
+       the other garbage that waits, so only rrc_decref may free an object
        here. Leave self in a state that tp_dealloc can handle. The result is ignored.
        NULL: the header clears the tp_members. */
     int  (*tp_clear)(rrc_heap *heap, rrc_object *self);
@@ -1258,7 +1258,7 @@ RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *t
    caller must hold the only reference, as the address may change. Returns the
    object, or on failure NULL, and then ob is intact. The call fails if memory is lacking. It also fails,
    and is logged, if ob is tracked or linked, if others refer to it, if its type has no tp_itemsize, if its
-   tp_finalize or tp_clear_weakrefs is running, or if rrc_mirror_step is going on.
+   tp_dealloc, tp_finalize or tp_clear_weakrefs is running, or if rrc_mirror_step is going on.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
@@ -4974,7 +4974,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     }
     if (rrci_slot_call_of(heap, ob) != NULL) {
         rrci_error(heap, RRC_EPHASE, function, ob, NULL,
-                   "its tp_finalize or tp_clear_weakrefs is running; it was left alone");
+                   "one of its slots is running, such as tp_finalize; it was left alone");
         return NULL;
     }
     if (RRCI_COUNT(ob) > 1 || RRCI_IN_STEP(heap)) {
