@@ -422,6 +422,17 @@ static void only_the_verdict(host *h)
     only_the_verdict_of(h);
 }
 
+/* After the verdict: so many slices of at most max units of what is to be kept. */
+static void keep_in_slices(host *h, size_t slices, size_t max)
+{
+    size_t i;
+
+    h->phase = HOST_MAJOR_TRACE;
+    for (i = 0; i < slices; i++)
+        rrc_major_collection_work(h->heap, max);
+    h->phase = HOST_MUTATOR;
+}
+
 /* A minor collection finds the young p of garbage dead. What the garbage owns must be kept nevertheless. */
 static void garbage_loses_its_p_in_a_minor(void)
 {
@@ -510,7 +521,7 @@ static int untrack_kept(rrc_object *ob, void *h)
    too. */
 static void untouched_garbage_is_untracked(int in_walk)
 {
-    size_t slices, i;
+    size_t slices;
 
     for (slices = 0; slices < 24; slices++) {
         host *h = open_simple();
@@ -526,10 +537,7 @@ static void untouched_garbage_is_untracked(int in_walk)
         rrc_decref(h->heap, owned);
         rrc_decref(h->heap, garbage);
         only_the_verdict(h);
-        h->phase = HOST_MAJOR_TRACE;
-        for (i = 0; i < slices; i++)
-            rrc_major_collection_work(h->heap, 1);
-        h->phase = HOST_MUTATOR;
+        keep_in_slices(h, slices, 1);
         if (in_walk)
             rrc_gc_visit_objects(h->heap, untrack_kept, h);
         else
@@ -579,10 +587,7 @@ static void late_garbage_is_linked(link_kind kind, int is_finalized)
         rrc_decref(h->heap, late);
         rrc_decref(h->heap, owner);
         only_the_verdict(h);
-        h->phase = HOST_MAJOR_TRACE;
-        for (i = 0; i < slices; i++)
-            rrc_major_collection_work(h->heap, 1);
-        h->phase = HOST_MUTATOR;
+        keep_in_slices(h, slices, 1);
         live = host_rooted(h, HOST_OLD);
         check_int(rrc_link(h->heap, host_at(h, live), late, kind == P ? RRC_P : RRC_O), RRC_OK);
         host_note_link(h, live);
@@ -898,10 +903,7 @@ static void what_was_cleared_is_taken_late(void)
         KNOT(kept[0])->ref[0] = kept[99];
         knot_tie(h, ob, 1, kept[50]);
         only_the_verdict(h);
-        h->phase = HOST_MAJOR_TRACE;
-        for (i = 0; i < (size_t)slices; i++)
-            rrc_major_collection_work(h->heap, 70);
-        h->phase = HOST_MUTATOR;
+        keep_in_slices(h, (size_t)slices, 70);
         rrc_incref(h->heap, ob);
         host_major_keep(h);
         all_is_swept(h);
