@@ -2725,6 +2725,7 @@ static void rrci_remove(rrc_heap *heap, rrci_list *list, size_t index)
 
 static rrc_object **rrci_ob_at(const rrci_list *list, size_t index)
 {
+    RRC_ASSERT(index < list->count);
     return &list->chunk[index / RRCI_CHUNK_OBS]->ob[index % RRCI_CHUNK_OBS];
 }
 
@@ -2732,7 +2733,8 @@ static void rrci_append_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
 {
     if (list->count % RRCI_CHUNK_OBS == 0)
         list->chunk[list->count / RRCI_CHUNK_OBS] = rrci_take_chunk(heap);
-    *rrci_ob_at(list, list->count++) = ob;
+    list->count++;
+    *rrci_ob_at(list, list->count - 1) = ob;
 }
 
 static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
@@ -7554,11 +7556,13 @@ static void rrci_drain_c(rrc_heap *heap, const char *function)
 static void rrci_return_late(rrc_heap *heap, rrci_gc_kind kind, size_t first)
 {
     const rrci_list *list = &heap->gc[kind];
-    size_t i;
-    for (i = list->count; i-- > first;) {
+    size_t i = list->count;
+    while (i-- > first) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        if (i < list->count && rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0)
+        if (rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0) {
             rrci_absolve_all(heap, ob);
+            i = i < list->count ? i : list->count;      /* (it may have taken more of them out) */
+        }
     }
 }
 
@@ -10052,17 +10056,16 @@ RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more)
 #define RRCI_FURTHER_STEPS 10
 
 /* Do the pending work of a round of rrc_gc_collect.
-   In a mirrored heap a step takes what waits for its dealloc as held, with all that it owns. When that has gone, a cycle
-   of C that it owned can be garbage, and so can wrappers that its foreign object held. So there is a further step after
-   work that freed anything, until one finds nothing more to free. (The limit is for deallocs that make garbage.) */
+   In a mirrored heap a step takes what waits as held, with all that it owns. When that has gone, a cycle of C that it
+   owned can be garbage, and so can wrappers that its foreign object held; when it was found alive after all, what it
+   lets go of is not known yet. So there is a further step after any work, until one leaves nothing to do. (The limit is
+   for deallocs that make garbage.) */
 static void rrci_end_round(rrc_heap *heap)
 {
-    size_t garbage;
-    int steps = 0;
-    for (;;) {
-        garbage = heap->garbage;
+    int steps;
+    for (steps = 0; rrci_pending(heap) > 0; steps++) {
         rrci_do_pending(heap, SIZE_MAX);
-        if (heap->garbage == garbage || !RRCI_IS_MIRRORED(heap) || steps++ == RRCI_FURTHER_STEPS)
+        if (!RRCI_IS_MIRRORED(heap) || steps == RRCI_FURTHER_STEPS)
             return;
         RRCI_MIRRORED(heap, (void)rrci_whole_step(heap, "rrc_gc_collect"));
     }
