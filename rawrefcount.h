@@ -309,6 +309,7 @@
  *          `edges`, `describe` and `progress` are their argument, and no fields of rrc_desc.
  *        - rrc_check and rrc_heap_free report no progress.
  *        New: rrc_inspect_begin and the functions below it, for viewers; rrc_realloc, rrc_log.
+ *        New: RRC_NO_CYCLES, for programs that need links and the rule only.
  *        - Every heap watches garbage as incremental heaps did: counts can be negative, references are taken and
  *          dropped by rrc_incref and rrc_decref only, and one that moves out of garbage needs rrc_touch.
  *        - Garbage to which C takes a reference is left alone at once, in every heap. rrc_run_pending has no batches:
@@ -440,6 +441,13 @@
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked
  *                                              objects take 32 more bytes
+ *   RRC_NO_CYCLES               off            leaves out the search for cycles, and so 33 of 66 KB (-Os, x86-64). There
+ *                                              are links, the rule, generations, the queue, counted objects,
+ *                                              rrc_check and rrc_get_stats. There is no function of the parts "cycles"
+ *                                              and "closed hosts", no collection in slices, and no inspection: a
+ *                                              program that calls one does not link. (A unit that defines this
+ *                                              macro does not see them.) Types with
+ *                                              RRC_TPFLAGS_HAVE_GC or tp_outside are refused. Not with RRC_MIRROR
  *   RRC_THREADS                 off            rrc_decref_later, for threads that do not use the heap. It needs C11's
  *                                              atomics, gcc's or clang's, or these macros: the type
  *   RRC_ATOMIC_WORD                            of an atomic uintptr_t; RRC_ATOMIC_LOAD(address),
@@ -1092,6 +1100,7 @@ RRC_API int rrc_major_collection_trace(rrc_heap *heap);
    obs | O(links)] */
 RRC_API int rrc_major_collection_free(rrc_heap *heap);
 
+#ifndef RRC_NO_CYCLES
 /* Keep what garbage owns, so that its slots can use it. This call is optional, between the two calls above. First
    the host finishes its marking, and clears its own weak references to all that is not marked. Then this marks each
    p that is reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or
@@ -1139,6 +1148,7 @@ RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
    [mutator, after rrc_major_collection_keep, else 0 | frees only | calls survivor, tp_outside, tp_free of light obs |
    O(max)] */
 RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
+#endif
 
 /* ---- pending work ---- */
 
@@ -1200,6 +1210,7 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap);
    survivor, is_young; tp_free of light obs where survivor says NULL | O(links)] */
 RRC_API int rrc_links_moved(rrc_heap *heap);
 
+#ifndef RRC_NO_CYCLES
 /* ==== cycles ==== */
 
 /* ---- hosts that report what they mark, or go on marking after the trace function ---- */
@@ -1470,6 +1481,8 @@ RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *ce
 
 #endif
 
+#endif /* RRC_NO_CYCLES */
+
 /* ==== checks and inspection ==== */
 
 /* Check all invariants that can be checked at run time. Returns RRC_OK, or the code of the first error.
@@ -1491,6 +1504,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
    What a viewer needs that shows a heap, such as bindings/insight/rrc_insight.h. It begins an inspection, asks about
    links, objects and references, and ends it. */
 
+#ifndef RRC_NO_CYCLES
 /* Begin an inspection. `function` is the name of the viewer's function, a constant: errors are logged under it. Until
    rrc_inspect_end nothing may change. Of the header's functions only those of this part may be called, and those
    tagged `any` that do not change an object. A build with RRC_DEBUG refuses others.
@@ -1548,6 +1562,7 @@ typedef struct rrc_info {
    [mutator, in an inspection | no | calls slot, tp_outside |
    O(1); O(links) if the maker of its link forgot the bias] */
 RRC_API int rrc_inspect(rrc_heap *heap, rrc_object *ob, rrc_info *info);
+#endif
 
 /* Hears when an address stops to be that of an object. Make it the first member of a struct of your own. */
 typedef struct rrc_observer rrc_observer;
@@ -1827,6 +1842,10 @@ int strcmp(const char *a, const char *b);
 #endif
 #if RRC_DEALLOC_DEPTH < 1
 #error "rawrefcount.h: RRC_DEALLOC_DEPTH must be at least 1"
+#endif
+
+#if defined(RRC_NO_CYCLES) && defined(RRC_MIRROR)
+#error "rawrefcount.h: RRC_MIRROR needs the search for cycles: do not define RRC_NO_CYCLES"
 #endif
 
 #ifdef RRC_DEBUG
@@ -2305,6 +2324,15 @@ static int rrci_is_inside(const rrc_heap *heap)
 #define RRCI_MIRRORED(heap, call) ((void)0)
 #endif
 
+/* Without cycles nothing is tracked, no search goes on, and nothing waits as garbage. */
+#ifdef RRC_NO_CYCLES
+#define RRCI_CYCLES 0
+#else
+#define RRCI_CYCLES 1
+#endif
+#define RRCI_IS_IDLE(heap) (!RRCI_CYCLES || (heap)->stage == RRCI_IDLE)
+#define RRCI_HAS_WRAPPERS(heap) (RRCI_CYCLES && (heap)->wrappers > 0)
+
 /* In a heap that is not mirrored: does rrc_incref tell the header? (Outside RRCI_STARTED this means nothing.) */
 #define RRCI_IS_WATCHED(ob) (RRC_REFCNT(ob) < 0)
 
@@ -2502,7 +2530,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
 /* Is a dealloc, pending work, a walk or a step running? Then garbage is neither searched nor cleared. */
 static int rrci_is_busy(const rrc_heap *heap)
 {
-    return heap->depth > 0 || heap->running || heap->gc_walking > 0 || RRCI_IN_STEP(heap);
+    return heap->depth > 0 || heap->running || (RRCI_CYCLES && heap->gc_walking > 0) || RRCI_IN_STEP(heap);
 }
 
 /* ---- memory ---- */
@@ -2588,13 +2616,13 @@ static size_t rrci_count_links(const rrc_heap *heap)
 /* Garbage, and what is kept for its finalizers. */
 static size_t rrci_count_waiting(const rrc_heap *heap)
 {
-    return heap->gc[RRCI_WEAKREFS].count + heap->gc[RRCI_FINALIZE].count + heap->gc[RRCI_SAVED].count
-        + heap->gc[RRCI_OWNERS].count + heap->gc[RRCI_CLEAR].count;
+    return !RRCI_CYCLES ? 0 : heap->gc[RRCI_WEAKREFS].count + heap->gc[RRCI_FINALIZE].count
+        + heap->gc[RRCI_SAVED].count + heap->gc[RRCI_OWNERS].count + heap->gc[RRCI_CLEAR].count;
 }
 
 static size_t rrci_count_tracked(const rrc_heap *heap)
 {
-    return heap->gc[RRCI_TRACKED].count + rrci_count_waiting(heap);
+    return RRCI_CYCLES ? heap->gc[RRCI_TRACKED].count + rrci_count_waiting(heap) : 0;
 }
 
 /* I5: the number of chunks that hold `links` links and `tracked` objects, however these are spread
@@ -2729,14 +2757,6 @@ static rrc_object **rrci_ob_at(const rrci_list *list, size_t index)
     return &list->chunk[index / RRCI_CHUNK_OBS]->ob[index % RRCI_CHUNK_OBS];
 }
 
-static void rrci_append_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
-{
-    if (list->count % RRCI_CHUNK_OBS == 0)
-        list->chunk[list->count / RRCI_CHUNK_OBS] = rrci_take_chunk(heap);
-    list->count++;
-    *rrci_ob_at(list, list->count - 1) = ob;
-}
-
 static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
 {
     list->count--;
@@ -2805,7 +2825,7 @@ typedef union rrci_mirror_head {
    head.) */
 static int rrci_is_gc_type(const rrc_type *type)
 {
-    return type != NULL && (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 && type->tp_basicsize > 0;
+    return RRCI_CYCLES && type != NULL && (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 && type->tp_basicsize > 0;
 }
 
 /* Does ob have a GC head? */
@@ -2934,12 +2954,6 @@ static int rrci_is_waiting(const rrci_gc_head *head)
     return rrci_gc_list(head) >= RRCI_WEAKREFS;
 }
 
-/* From now on the header is told when C takes a reference to ob, by the sign of its count: see rrci_event. */
-static void rrci_watch(rrc_object *ob)
-{
-    RRC_REFCNT(ob) |= INTPTR_MIN;
-}
-
 /* The search need not watch this tracked object any more. (What goes by its count is watched all the same.) */
 RRCI_ALWAYS_INLINE void rrci_unwatch(rrc_object *ob)
 {
@@ -2987,13 +3001,6 @@ RRCI_ALWAYS_INLINE int rrci_is_below(const rrc_heap *heap, const rrci_gc_head *h
     return ((head->is.word ^ heap->unfound ^ RRCI_GC_COLOR) & (RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED)) > level;
 }
 
-/* The search is over for this object: forget all that it noted in the GC head. */
-static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
-{
-    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED | RRCI_GC_SOON)) | heap->white;
-    head->is.refs = 0;
-}
-
 RRCI_ALWAYS_INLINE int rrci_is_tracked(rrc_object *ob)
 {
     return rrci_is_gc_object(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED;
@@ -3028,6 +3035,11 @@ static int rrci_is_garbage(rrc_object *ob)
             || (rrci_is_waiting(rrci_gc_head_of(ob)) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0));
 }
 
+static int rrci_is_uncollectable(rrc_object *ob)
+{
+    return rrci_is_gc_object(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
+}
+
 /* Is ob's finalizer still to run? */
 static int rrci_is_finalizable(rrc_object *ob)
 {
@@ -3038,21 +3050,6 @@ static void rrci_gc_place(rrci_gc_head *head, uintptr_t list, size_t index)
 {
     const uintptr_t flags = (((uintptr_t)1 << RRCI_GC_SHIFT) - 1) & ~RRCI_GC_LIST;
     head->is.word = (head->is.word & flags) | (uintptr_t)index << RRCI_GC_SHIFT | list;
-}
-
-/* Add an untracked object to one of the lists, which has room for it. */
-static void rrci_gc_append(rrc_heap *heap, uintptr_t list, rrc_object *ob)
-{
-    rrci_gc_place(rrci_gc_head_of(ob), list, heap->gc[list].count);
-    rrci_append_ob(heap, &heap->gc[list], ob);
-}
-
-/* The same, counting its bytes if it waits there. */
-static void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
-{
-    rrci_gc_append(heap, list, ob);
-    if (list > RRCI_TRACKED)
-        heap->pending_bytes += rrci_bytes_of(ob);
 }
 
 /* Move the object at `from` to the place `to` of its list. */
@@ -3066,19 +3063,30 @@ static void rrci_gc_fill(rrci_list *list, uintptr_t kind, size_t to, size_t from
 /* Does a search go on, so that the entries of RRCI_TRACKED may not move? */
 static int rrci_is_searching(const rrc_heap *heap)
 {
-    return heap->searched && heap->stage < RRCI_ASIDE;
+    return RRCI_CYCLES && heap->searched && heap->stage < RRCI_ASIDE;
 }
 
 /* Is the verdict of a collection or step still to come? */
 static int rrci_is_marking(const rrc_heap *heap)
 {
-    return heap->stage > RRCI_IDLE && heap->stage <= RRCI_VERDICT;
+    return !RRCI_IS_IDLE(heap) && heap->stage <= RRCI_VERDICT;
 }
 
-/* Is a major collection in slices going on? */
+/* Is a major collection in slices going on, and has its verdict not been pronounced? */
+static int rrci_is_started(const rrc_heap *heap)
+{
+    return RRCI_CYCLES && heap->rest == RRCI_STARTED;
+}
+
+/* ... or has it been? */
+static int rrci_is_sweeping(const rrc_heap *heap)
+{
+    return RRCI_CYCLES && heap->rest == RRCI_SWEEPING;
+}
+
 static int rrci_in_slices(const rrc_heap *heap)
 {
-    return heap->rest == RRCI_STARTED || heap->rest == RRCI_SWEEPING;
+    return rrci_is_started(heap) || rrci_is_sweeping(heap);
 }
 
 /* The verdict of a collection or step has been pronounced: is ob garbage, or kept for it, and not set aside yet? */
@@ -3102,7 +3110,7 @@ static int rrci_is_condemned(const rrc_heap *heap, rrc_object *ob)
    fields of a p that is kept for garbage. */
 static int rrci_host_goes_on_marking(const rrc_heap *heap)
 {
-    return heap->rest == RRCI_STARTED || (heap->rest == RRCI_SWEEPING && heap->keeping != 0);
+    return rrci_is_started(heap) || (rrci_is_sweeping(heap) && heap->keeping != 0);
 }
 
 /* Take an object out of its list. The caller sets its place. */
@@ -3155,25 +3163,6 @@ static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
         heap->holes = 0;
 }
 
-static void rrci_gc_move(rrc_heap *heap, uintptr_t list, rrc_object *ob)
-{
-    rrci_gc_remove(heap, ob);
-    rrci_gc_add(heap, list, ob);
-    heap->walked -= heap->walked > 0;
-}
-
-/* A stage that passes RRCI_TRACKED downwards has come to a hole: the last entry fills it. */
-static void rrci_fill_hole(rrc_heap *heap, size_t index)
-{
-    rrci_list *list = &heap->gc[RRCI_TRACKED];
-    if (heap->gc_walking > 0)
-        return;
-    if (index != list->count - 1)
-        rrci_gc_fill(list, RRCI_TRACKED, index, list->count - 1);
-    rrci_drop_last_ob(heap, list);
-    heap->holes--;
-}
-
 static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
 {
     int was = (head->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
@@ -3186,29 +3175,10 @@ static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
         heap->uncollectable--;
 }
 
-/* The tp_clear of this tracked object is to be called next. */
-static void rrci_note_cleared(rrc_heap *heap, rrci_gc_head *head)
-{
-    heap->cleared += (head->is.word & RRCI_GC_CLEARED) == 0;
-    head->is.word |= RRCI_GC_CLEARED;
-}
-
 static void rrci_forget_cleared(rrc_heap *heap, rrci_gc_head *head)
 {
     heap->cleared -= (head->is.word & RRCI_GC_CLEARED) != 0;
     head->is.word &= ~RRCI_GC_CLEARED;
-}
-
-/* A search has found ob alive. (If garbage was waiting or being cleared before, the clearing decides.) */
-static void rrci_forgive(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    rrci_set_uncollectable(heap, head, 0);
-    if ((head->is.word & RRCI_GC_CLEARED) == 0 || !heap->forgives)
-        return;
-    rrci_forget_cleared(heap, head);
-    if (!RRCI_IS_MIRRORED(heap))
-        RRC_REFCNT(ob) &= INTPTR_MAX;
 }
 
 /* Take ob out of its list: the search for cycles does not see it any more. */
@@ -3292,7 +3262,7 @@ static uint64_t rrci_hash_word(uintptr_t word)
     return x ^ (x >> 32);
 }
 
-#if defined(RRC_MIRROR) || defined(RRC_DEBUG)
+#if defined(RRC_MIRROR) || (defined(RRC_DEBUG) && RRCI_CYCLES)
 /* One term of a sum over edges. Here the sums count, not single terms: those of a + d and b + c must not agree because
    the addresses do. So both words are mixed well, in 64 bits on all machines. (The factors are digits of the square
    roots of 2 and 3.) */
@@ -3963,6 +3933,7 @@ static int rrci_is_linked_ob(rrc_object *ob)
     return RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY;
 }
 
+#ifndef RRC_NO_CYCLES
 static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
 {
     if (!rrci_is_linked_ob(ob))
@@ -3971,13 +3942,14 @@ static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
         return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
     return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also inside rrci_collect_c) */
 }
+#endif
 
 /* ---- wrappers: see >>outside ---- */
 
 /* (The type is read only in heaps that have wrappers.) */
 RRCI_ALWAYS_INLINE int rrci_is_wrapper(const rrc_heap *heap, rrc_object *ob)
 {
-    return RRCI_UNLIKELY(heap->wrappers > 0) && RRC_TYPE(ob) != NULL && RRC_TYPE(ob)->tp_outside != NULL;
+    return RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap)) && RRC_TYPE(ob) != NULL && RRC_TYPE(ob)->tp_outside != NULL;
 }
 
 /* A wrapper whose memory is the library's own is counted when it gets its first link, and each later one. */
@@ -4022,7 +3994,7 @@ static RRCI_NOINLINE intptr_t rrci_ask_outside(rrc_heap *heap, rrc_object *ob)
 /* The same, quick in heaps without wrappers. */
 RRCI_ALWAYS_INLINE intptr_t rrci_outside(rrc_heap *heap, rrc_object *ob)
 {
-    return RRCI_UNLIKELY(heap->wrappers > 0) ? rrci_ask_outside(heap, ob) : 0;
+    return RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap)) ? rrci_ask_outside(heap, ob) : 0;
 }
 
 /* In a mirrored heap: must a wrapper stay rooted, as nobody tells when foreign code takes a reference? (If the header
@@ -4056,7 +4028,123 @@ static RRCI_NOINLINE intptr_t rrci_weight_among_wrappers(rrc_heap *heap, rrc_obj
 /* The number of these that visits must explain, for a search. */
 RRCI_ALWAYS_INLINE intptr_t rrci_weight(rrc_heap *heap, rrc_object *ob)
 {
-    return RRCI_UNLIKELY(heap->wrappers > 0) ? rrci_weight_among_wrappers(heap, ob) : rrc_refcnt(ob);
+    return RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap)) ? rrci_weight_among_wrappers(heap, ob) : rrc_refcnt(ob);
+}
+
+static void rrci_trace_p(rrc_heap *heap, rrc_gcref p)
+{
+    RRCI_BEGIN_HOOK(heap);
+    RRC_HOST_TRACE(heap, p);
+    RRCI_END_HOOK(heap);
+}
+
+/* ---- calls of tp_finalize, tp_clear_weakrefs and tp_clear ---- */
+
+/* A bit for the address of ob. */
+RRCI_ALWAYS_INLINE uintptr_t rrci_slot_bit(const rrc_object *ob)
+{
+    return (uintptr_t)1 << (((uintptr_t)ob >> 4 ^ (uintptr_t)ob >> 9) % (8 * sizeof(uintptr_t)));
+}
+
+static void rrci_begin_slot(rrc_heap *heap, rrci_slot_call *call, const rrc_object *ob)
+{
+    call->ob = ob;
+    call->bits = heap->slot_bits;
+    heap->slot_bits |= rrci_slot_bit(ob);
+    call->is_reached = 0;
+    call->outer = heap->slot_calls;
+    heap->slot_calls = call;
+}
+
+static void rrci_end_slot(rrc_heap *heap, const rrci_slot_call *call)
+{
+    heap->slot_calls = call->outer;
+    heap->slot_bits = call->bits;
+}
+
+RRCI_ALWAYS_INLINE rrci_slot_call *rrci_slot_call_of(const rrc_heap *heap, const rrc_object *ob)
+{
+    rrci_slot_call *call = heap->slot_calls;
+    if (!RRCI_UNLIKELY(call != NULL && (heap->slot_bits & rrci_slot_bit(ob)) != 0))
+        return NULL;
+    while (call != NULL && call->ob != ob)
+        call = call->outer;
+    return call;
+}
+
+/* ob is freed, in its tp_dealloc: what is at this address later is another object. */
+static void rrci_forget_slot_call(rrc_heap *heap, const rrc_object *ob)
+{
+    rrci_slot_call *call = rrci_slot_call_of(heap, ob);
+    if (call != NULL)
+        call->ob = NULL;
+}
+
+#ifndef RRC_NO_CYCLES
+/* ---- what a search and garbage do to the heads of tracked objects ---- */
+
+/* From now on the header is told when C takes a reference to ob, by the sign of its count: see rrci_event. */
+static void rrci_watch(rrc_object *ob)
+{
+    RRC_REFCNT(ob) |= INTPTR_MIN;
+}
+
+/* The search is over for this object: forget all that it noted in the GC head. */
+static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
+{
+    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED | RRCI_GC_SOON)) | heap->white;
+    head->is.refs = 0;
+}
+
+/* Add an untracked object to one of the lists, which has room for it. */
+RRCI_ALWAYS_INLINE void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
+{
+    rrci_list *to = &heap->gc[list];
+    size_t index = to->count++;
+    if (index % RRCI_CHUNK_OBS == 0)
+        to->chunk[index / RRCI_CHUNK_OBS] = rrci_take_chunk(heap);
+    *rrci_ob_at(to, index) = ob;
+    rrci_gc_place(rrci_gc_head_of(ob), list, index);
+    if (list > RRCI_TRACKED)            /* it waits there */
+        heap->pending_bytes += rrci_bytes_of(ob);
+}
+
+static void rrci_gc_move(rrc_heap *heap, uintptr_t list, rrc_object *ob)
+{
+    rrci_gc_remove(heap, ob);
+    rrci_gc_add(heap, list, ob);
+    heap->walked -= heap->walked > 0;
+}
+
+/* A stage that passes RRCI_TRACKED downwards has come to a hole: the last entry fills it. */
+static void rrci_fill_hole(rrc_heap *heap, size_t index)
+{
+    rrci_list *list = &heap->gc[RRCI_TRACKED];
+    if (heap->gc_walking > 0)
+        return;
+    if (index != list->count - 1)
+        rrci_gc_fill(list, RRCI_TRACKED, index, list->count - 1);
+    rrci_drop_last_ob(heap, list);
+    heap->holes--;
+}
+
+/* The tp_clear of this tracked object is to be called next. */
+static void rrci_note_cleared(rrc_heap *heap, rrci_gc_head *head)
+{
+    heap->cleared += (head->is.word & RRCI_GC_CLEARED) == 0;
+    head->is.word |= RRCI_GC_CLEARED;
+}
+
+/* A search has found ob alive. (If garbage was waiting or being cleared before, the clearing decides.) */
+static void rrci_forgive(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    rrci_set_uncollectable(heap, head, 0);
+    if ((head->is.word & RRCI_GC_CLEARED) == 0 || !heap->forgives)
+        return;
+    rrci_forget_cleared(heap, head);
+    if (!RRCI_IS_MIRRORED(heap))
+        RRC_REFCNT(ob) &= INTPTR_MAX;
 }
 
 /* Where is garbage that waits, and has no weak references to be cleared, to wait? */
@@ -4588,56 +4676,6 @@ static void rrci_find_alive(rrc_heap *heap, rrc_object *ob, uintptr_t level)
     if (heap->state == RRCI_OPEN)
         rrci_visit_found(heap);
 }
-
-static void rrci_trace_p(rrc_heap *heap, rrc_gcref p)
-{
-    RRCI_BEGIN_HOOK(heap);
-    RRC_HOST_TRACE(heap, p);
-    RRCI_END_HOOK(heap);
-}
-
-/* ---- calls of tp_finalize, tp_clear_weakrefs and tp_clear ---- */
-
-/* A bit for the address of ob. */
-RRCI_ALWAYS_INLINE uintptr_t rrci_slot_bit(const rrc_object *ob)
-{
-    return (uintptr_t)1 << (((uintptr_t)ob >> 4 ^ (uintptr_t)ob >> 9) % (8 * sizeof(uintptr_t)));
-}
-
-static void rrci_begin_slot(rrc_heap *heap, rrci_slot_call *call, const rrc_object *ob)
-{
-    call->ob = ob;
-    call->bits = heap->slot_bits;
-    heap->slot_bits |= rrci_slot_bit(ob);
-    call->is_reached = 0;
-    call->outer = heap->slot_calls;
-    heap->slot_calls = call;
-}
-
-static void rrci_end_slot(rrc_heap *heap, const rrci_slot_call *call)
-{
-    heap->slot_calls = call->outer;
-    heap->slot_bits = call->bits;
-}
-
-RRCI_ALWAYS_INLINE rrci_slot_call *rrci_slot_call_of(const rrc_heap *heap, const rrc_object *ob)
-{
-    rrci_slot_call *call = heap->slot_calls;
-    if (!RRCI_UNLIKELY(call != NULL && (heap->slot_bits & rrci_slot_bit(ob)) != 0))
-        return NULL;
-    while (call != NULL && call->ob != ob)
-        call = call->outer;
-    return call;
-}
-
-/* ob is freed, in its tp_dealloc: what is at this address later is another object. */
-static void rrci_forget_slot_call(rrc_heap *heap, const rrc_object *ob)
-{
-    rrci_slot_call *call = rrci_slot_call_of(heap, ob);
-    if (call != NULL)
-        call->ob = NULL;
-}
-
 /* ---- events: what happens to an object while a search goes on, or while it waits as garbage ---- */
 
 typedef enum rrci_event_kind {
@@ -4665,7 +4703,7 @@ static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
         rrci_gc_head_of(ob)->is.refs = 0;
         was_watched = (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
     }
-    if (heap->rest == RRCI_STARTED && was_watched && rrci_is_linked_ob(ob))
+    if (rrci_is_started(heap) && was_watched && rrci_is_linked_ob(ob))
         rrci_trace_p(heap, RRC_LINK(ob));       /* (without a GC head only objects with P links are watched) */
 }
 
@@ -4830,6 +4868,9 @@ static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
         rrci_gc_move(heap, (uintptr_t)rrci_list_to_wait_in(heap, ob), ob);
     rrci_watch(ob);
 }
+#else
+#define rrci_event(heap, ob, event) ((void)0)
+#endif
 
 /* ---- observers ---- */
 
@@ -4872,6 +4913,14 @@ static size_t rrci_block_size(size_t before, size_t basic, size_t n, size_t item
     return before + basic + n * item;
 }
 
+/* Does a type need what this build leaves out? */
+#define RRCI_NEEDS_CYCLES \
+    "the type has RRC_TPFLAGS_HAVE_GC or tp_outside: build the implementing unit without RRC_NO_CYCLES"
+static int rrci_needs_cycles(const rrc_type *type)
+{
+    return !RRCI_CYCLES && type != NULL && ((type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 || type->tp_outside != NULL);
+}
+
 /* Make an object with n items of `item` bytes. is_sized: keep the size. */
 static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size_t item, int is_sized, int is_gc,
                             const char *function)
@@ -4884,6 +4933,8 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
         return NULL;
     if (type == NULL)
         wrong = "type is NULL";
+    else if (rrci_needs_cycles(type))
+        wrong = RRCI_NEEDS_CYCLES;
     else if (type->tp_basicsize < RRCI_SMALLEST_OBJECT)
         wrong = "tp_basicsize is smaller than the head of an object";
     else if (n > 0 && item == 0)
@@ -4936,6 +4987,7 @@ RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n)
     return rrci_new(heap, type, n, item, item > 0, 0, "rrc_new_var");
 }
 
+#ifndef RRC_NO_CYCLES
 RRC_API rrc_object *rrc_gc_new(rrc_heap *heap, const rrc_type *type)
 {
     return rrci_new(heap, type, 0, 0, type != NULL && type->tp_itemsize > 0, 1, "rrc_gc_new");
@@ -5003,6 +5055,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
 #endif
     return ob;
 }
+#endif
 
 /* When the last object of a closed heap is freed, free the heap itself. */
 static void rrci_end_husk(rrc_heap *heap)
@@ -5096,10 +5149,12 @@ RRC_API void rrc_del(rrc_heap *heap, void *ob)
     rrci_del(heap, (rrc_object *)ob, "rrc_del");
 }
 
+#ifndef RRC_NO_CYCLES
 RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
 {
     rrci_del(heap, (rrc_object *)ob, "rrc_gc_del");
 }
+#endif
 
 /* >>deallocation
  * --------------------------------------------------------------------------- */
@@ -5171,7 +5226,7 @@ static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
 static int rrci_finalize_dying(rrc_heap *heap, rrc_object *ob, int is_gc)
 {
     rrci_slot_call call;
-    if (RRCI_UNLIKELY(heap->stage != RRCI_IDLE))
+    if (RRCI_UNLIKELY(!RRCI_IS_IDLE(heap)))
         rrci_event(heap, ob, RRCI_EVENT_DYING);
     if (is_gc) {
         if (rrci_is_tracked(ob))
@@ -5190,7 +5245,7 @@ static void rrci_untrack_dying(rrc_heap *heap, rrc_object *ob)
 {
     if (RRCI_IS_MIRRORED(heap) && heap->running && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
         heap->garbage++;                /* (rrci_untrack counts cleared objects) */
-    if (RRCI_UNLIKELY(heap->stage != RRCI_IDLE))
+    if (RRCI_UNLIKELY(!RRCI_IS_IDLE(heap)))
         rrci_event(heap, ob, RRCI_EVENT_DYING);
     if (rrci_is_wrapper(heap, ob))
         RRCI_MIRRORED(heap, rrci_touch_owned(heap, ob));    /* its foreign object may live on, without a mirror */
@@ -5316,7 +5371,7 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
         }
     }
     RRCI_MIRRORED(heap, rrci_root(heap, ob));
-    if (RRCI_UNLIKELY(heap->stage != RRCI_IDLE))
+    if (RRCI_UNLIKELY(!RRCI_IS_IDLE(heap)))
         rrci_event(heap, ob, RRCI_EVENT_UNLINKED);
 }
 
@@ -5426,15 +5481,6 @@ static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
         rrci_no_reference(heap, ob);
 }
 
-/* Drop a reference that the header holds. */
-static void rrci_drop(rrc_heap *heap, rrc_object *ob)
-{
-    if (rrci_drop_one(heap, ob))
-        rrci_last_reference(heap, ob);
-    else
-        rrci_drop_to_bias(heap, ob);
-}
-
 /* Drop the reference that a list of garbage owned. If it was the last one, put the dealloc off. */
 static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
 {
@@ -5527,7 +5573,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
    RRCI_SWEEPING. Then rrc_to_obj returns NULL, and a new link may replace the old one. */
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
-    return ((RRCI_IS_WEAK(ob) && RRCI_IS_MIRRORED(heap)) || (heap->rest == RRCI_SWEEPING && rrci_is_linked_ob(ob)))
+    return ((RRCI_IS_WEAK(ob) && RRCI_IS_MIRRORED(heap)) || (rrci_is_sweeping(heap) && rrci_is_linked_ob(ob)))
         && rrc_to_obj(heap, ob) == NULL;
 }
 
@@ -5535,7 +5581,7 @@ static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
    header can tell p that it has lost ob. */
 static int rrci_may_keep_p(rrc_heap *heap, rrc_object *ob)
 {
-    return RRCI_UNLIKELY(heap->rest == RRCI_SWEEPING) && heap->stage < RRCI_ASIDE && rrci_has_lost_p(heap, ob);
+    return RRCI_UNLIKELY(rrci_is_sweeping(heap)) && heap->stage < RRCI_ASIDE && rrci_has_lost_p(heap, ob);
 }
 
 #ifdef RRC_MIRROR
@@ -5594,6 +5640,8 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
     if (RRC_TYPE(ob) != NULL && (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 && RRC_TYPE(ob)->tp_basicsize == 0)
         return rrci_error(heap, RRC_ETYPE, function, ob, p,
                           "RRC_TPFLAGS_HAVE_GC with tp_basicsize 0: use rrc_gc_new and its size, or clear the flag");
+    if (rrci_needs_cycles(RRC_TYPE(ob)))
+        return rrci_error(heap, RRC_ETYPE, function, ob, p, RRCI_NEEDS_CYCLES);
     if (RRC_LINK(ob) != NULL && !rrci_can_be_relinked(heap, ob))
         return rrci_error(heap, RRC_ELINKED, function, ob, p,
                           RRC_LINK(ob) != heap->marker ? ""
@@ -5737,14 +5785,14 @@ RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
     if (heap == NULL || ob == NULL || RRC_LINK(ob) == NULL || rrci_is_odd(RRC_LINK(ob)))
         return NULL;
-    if (heap->rest == RRCI_SWEEPING && rrci_is_linked_ob(ob)) {
+    if (rrci_is_sweeping(heap) && rrci_is_linked_ob(ob)) {
         rrc_gcref q;
         RRCI_BEGIN_HOOK(heap);
         q = RRC_HOST_SURVIVOR(heap, RRC_LINK(ob));
         RRCI_END_HOOK(heap);
         return q;
     }
-    if (heap->rest == RRCI_STARTED && heap->desc.snapshot && rrci_is_linked_ob(ob))
+    if (rrci_is_started(heap) && heap->desc.snapshot && rrci_is_linked_ob(ob))
         rrci_trace_p(heap, RRC_LINK(ob));
 #ifdef RRC_MIRROR
     if (RRCI_IS_WEAK(ob) && heap->found_dead > 0 && heap->anchoring == 0 && rrci_is_p_linked(heap, ob)) {
@@ -5887,7 +5935,7 @@ static void rrci_trace_lists(rrc_heap *heap, int age, const char *function)
     rrci_trace_list(heap, RRCI_P_OLD | age, function);
     if (RRCI_PROXIES_HAVE_STATE)
         rrci_trace_list(heap, RRCI_O_OLD | age, function);
-    if (RRCI_UNLIKELY(heap->wrappers > 0)) {
+    if (RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap))) {
         rrci_trace_held_wrappers(heap, RRCI_P_OLD | age);
         rrci_trace_held_wrappers(heap, RRCI_O_OLD | age);
     }
@@ -5981,7 +6029,7 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
                                              && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED);
     if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)     /* (the trace call has logged P links) */
         rrci_refcount_error(heap, function, link->ob, link->p);
-    if (q == NULL && is_p && was_traced && heap->rest != RRCI_SWEEPING && !rrci_is_freed(link->ob)
+    if (q == NULL && is_p && was_traced && !rrci_is_sweeping(heap) && !rrci_is_freed(link->ob)
         && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
@@ -6217,6 +6265,7 @@ static void rrci_demote(rrc_heap *heap)
     }
 }
 
+#ifndef RRC_NO_CYCLES
 /* >>outside
  * ---------------------------------------------------------------------------
  * A WRAPPER is an ob whose type has tp_outside. It owns one reference to a FOREIGN OBJECT, whose library has counts
@@ -6970,7 +7019,7 @@ static void rrci_root_link(rrci_search *search, const rrci_link *link, int is_p)
         holds = outside > 0;
         head->is.refs = 0;
         head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
-        if (heap->rest != RRCI_STARTED)
+        if (!rrci_is_started(heap))
             RRC_REFCNT(ob) &= INTPTR_MAX;
         if (holds) {
             rrci_reach_linked(heap, ob);
@@ -6981,7 +7030,7 @@ static void rrci_root_link(rrci_search *search, const rrci_link *link, int is_p)
     }
     if (holds && (is_p || RRC_HOST_HAS_STATE(heap, link->p)))
         RRC_HOST_TRACE(heap, link->p);
-    else if (is_p && heap->rest == RRCI_STARTED)
+    else if (is_p && rrci_is_started(heap))
         rrci_watch(ob);
 }
 
@@ -7095,7 +7144,7 @@ static void rrci_give_up_search(rrci_search *search)
     heap->searched = 0;
     heap->plan = RRCI_NO_SEARCH;
     heap->scan = 0;
-    if (heap->rest == RRCI_STARTED) {
+    if (rrci_is_started(heap)) {
         rrci_forget_gray(&heap->gray);
         heap->alive = 0;
         heap->stage = RRCI_RESET;
@@ -7311,7 +7360,7 @@ static int rrci_single(rrci_search *search)
         }
         break;
     case RRCI_ROOTS:
-        if (!heap->searched && heap->rest != RRCI_STARTED) {
+        if (!heap->searched && !rrci_is_started(heap)) {
             rrci_trace_lists(heap, 0, search->function);
             rrci_trace_lists(heap, RRCI_YOUNG, search->function);
             heap->stage = RRCI_DRAIN;
@@ -7365,7 +7414,7 @@ static void rrci_begin_run(rrci_search *search, rrc_heap *heap, int with_host, c
     rrci_begin_search(search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | (with_host ? RRCI_EXPLAINS_LINKED : 0), function);
     search->with_host = (char)with_host;
     search->watches = 1;
-    search->is_divided = heap->rest == RRCI_STARTED;
+    search->is_divided = (char)rrci_is_started(heap);
 }
 
 /* ---- whole collections: nobody runs before the free function ---- */
@@ -7521,7 +7570,7 @@ static void rrci_close_search(rrc_heap *heap, const char *function)
 {
     size_t index = 0;
     int kind = 0;
-    rrc_object *ob = heap->searched && (RRCI_CHECKS || heap->rest != RRCI_STARTED)
+    rrc_object *ob = heap->searched && (RRCI_CHECKS || !rrci_is_started(heap))
                    ? rrci_next_marked(heap, &kind, &index) : NULL;
     if (ob != NULL)
         rrci_spare_garbage(heap, ob, function);
@@ -7753,7 +7802,7 @@ RRCI_ALWAYS_INLINE int rrci_takes_reports(rrc_heap *heap)
 {
     if (heap->plan == RRCI_NO_SEARCH)
         return 0;
-    if (heap->rest == RRCI_STARTED || heap->rest == RRCI_SWEEPING)
+    if (rrci_is_started(heap) || rrci_is_sweeping(heap))
         return rrci_is_searching(heap)
             && (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_OPEN);
     return (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
@@ -7800,6 +7849,37 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
             rrci_marked_in(heap, list, p);
     }
 }
+#else
+/* What a build without cycles has in place of all this. */
+
+static void rrci_trace_whole(rrc_heap *heap, int is_early, int searches, const char *function)
+{
+    (void)is_early, (void)searches;
+    rrci_trace_lists(heap, 0, function);
+    rrci_trace_lists(heap, RRCI_YOUNG, function);
+    RRC_HOST_PROPAGATE(heap);
+    heap->state = RRCI_MARKING;
+}
+
+static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
+{
+    (void)keeps;
+    rrci_sweep_old(heap, function);
+    rrci_sweep_young(heap, function);
+}
+
+#define rrci_wants_search(heap) 0
+#define rrci_close_search(heap, function) ((void)0)
+#define rrci_leave_slices(heap) ((void)0)
+#define rrci_end_in_slices(heap, function) ((void)0)
+#define rrci_all_alive(heap) 1
+#define rrci_reset_scratch(heap) ((void)0)
+#define rrci_keep_whole_garbage(heap, function) ((void)0)
+#define rrci_end_whole(heap) ((void)0)
+#define rrci_collect_c(heap, function) ((void)0)
+#define rrci_is_in_doubt(heap) 0
+#define rrci_do_garbage(heap) 0
+#endif
 
 /* ---- the functions of collections ---- */
 
@@ -7833,6 +7913,102 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
     return RRC_OK;
 }
 
+/* The free function of a collection whose sweep is not divided. p's stay: they have not moved since the trace call. */
+static void rrci_free_major(rrc_heap *heap, int stay, const char *function)
+{
+    int is_open = heap->state == RRCI_OPEN, in_slices = rrci_is_started(heap);
+    int keeps = heap->state == RRCI_KEPT;
+    heap->state = RRCI_MAJOR;
+    if (is_open)
+        rrci_close_search(heap, function);
+    rrci_free_whole(heap, keeps, function);
+    if (in_slices)
+        rrci_leave_slices(heap);
+    if (heap->holes > 0 && heap->gc_walking == 0)
+        rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
+    heap->to_demote = (char)(in_slices && stay);
+    if (!heap->to_demote)
+        rrci_demote(heap);
+    rrci_trim(heap, SIZE_MAX);
+    heap->major_collections++;
+    heap->host_reports = 0;
+    heap->plan = RRCI_UNDECIDED;
+    heap->state = heap->rest;
+}
+
+#ifndef RRC_NO_CYCLES
+/* Has rrc_major_collection_keep been called, or all that it does been done? */
+static int rrci_has_kept(const rrc_heap *heap, const char *function)
+{
+    if (heap->stage >= RRCI_ASIDE)
+        return 1;
+    rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "rrc_major_collection_keep must come first");
+    return 0;
+}
+
+/* The free function of a collection whose search was divided. */
+static int rrci_free_sweeping(rrc_heap *heap, const char *function)
+{
+    if (!rrci_has_kept(heap, function))
+        return RRC_EPHASE;
+    heap->state = RRCI_MAJOR;
+    rrci_aside_slice(heap, SIZE_MAX);
+    rrci_sweep_old(heap, function);
+    rrci_sweep_young(heap, function);
+    rrci_demote(heap);
+    rrci_trim(heap, SIZE_MAX);
+    rrci_end_slices(heap);
+    heap->state = heap->rest;
+    return RRC_OK;
+}
+#endif
+
+static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
+{
+    int code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
+    if (code != RRC_OK)
+        return code;
+#ifndef RRC_NO_CYCLES
+    if (rrci_is_started(heap)) {
+        (is_early ? rrci_open_slices : rrci_finish_search)(heap, function);
+        return RRC_OK;
+    }
+#endif
+    rrci_trace_whole(heap, is_early, rrci_wants_search(heap), function);
+    return RRC_OK;
+}
+
+RRC_API int rrc_major_collection_trace(rrc_heap *heap)
+{
+    return rrci_trace_major(heap, 0, "rrc_major_collection_trace");
+}
+
+RRC_API int rrc_major_collection_free(rrc_heap *heap)
+{
+    const char *function = "rrc_major_collection_free";
+    int code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
+    if (code != RRC_OK)
+        return code;
+#ifndef RRC_NO_CYCLES
+    if (heap->state == RRCI_SWEEPING)
+        return rrci_free_sweeping(heap, function);
+#endif
+    rrci_free_major(heap, 0, function);
+    return RRC_OK;
+}
+
+RRC_API int rrc_links_moved(rrc_heap *heap)
+{
+    const char *function = "rrc_links_moved";
+    int code = rrci_begin_trace(heap, RRCI_MUTATES, RRCI_MAJOR, function);
+    if (code != RRC_OK)
+        return code;
+    rrci_sweep_old(heap, function);
+    rrci_sweep_young(heap, function);
+    heap->state = heap->rest;
+    return RRC_OK;
+}
+#ifndef RRC_NO_CYCLES
 RRC_API int rrc_major_collection_start(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_start";
@@ -7873,45 +8049,13 @@ RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max)
                ? rrci_work_slice(heap, max > 0 ? max : SIZE_MAX, function) : 0;
 }
 
-/* Has rrc_major_collection_keep been called, or all that it does been done? */
-static int rrci_has_kept(const rrc_heap *heap, const char *function)
-{
-    if (heap->stage >= RRCI_ASIDE)
-        return 1;
-    rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "rrc_major_collection_keep must come first");
-    return 0;
-}
-
-/* The free function of a collection whose sweep is not divided. p's stay: they have not moved since the trace call. */
-static void rrci_free_major(rrc_heap *heap, int stay, const char *function)
-{
-    int is_open = heap->state == RRCI_OPEN, in_slices = heap->rest == RRCI_STARTED;
-    int keeps = heap->state == RRCI_KEPT;
-    heap->state = RRCI_MAJOR;
-    if (is_open)
-        rrci_close_search(heap, function);
-    rrci_free_whole(heap, keeps, function);
-    if (in_slices)
-        rrci_leave_slices(heap);
-    if (heap->holes > 0 && heap->gc_walking == 0)
-        rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
-    heap->to_demote = (char)(in_slices && stay);
-    if (!heap->to_demote)
-        rrci_demote(heap);
-    rrci_trim(heap, SIZE_MAX);
-    heap->major_collections++;
-    heap->host_reports = 0;
-    heap->plan = RRCI_UNDECIDED;
-    heap->state = heap->rest;
-}
-
 RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
 {
     const char *function = "rrc_major_collection_sweep";
     size_t done;
     if (!rrci_can_slice(heap, RRCI_MAJOR_SWEEP, function))
         return 0;
-    if (heap->rest != RRCI_SWEEPING) {
+    if (!rrci_is_sweeping(heap)) {
         rrci_free_major(heap, 1, function);     /* the sweep is not divided */
         return 0;
     }
@@ -7943,23 +8087,6 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
     return done;
 }
 
-static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
-{
-    int code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
-    if (code != RRC_OK)
-        return code;
-    if (heap->rest == RRCI_STARTED)
-        (is_early ? rrci_open_slices : rrci_finish_search)(heap, function);
-    else
-        rrci_trace_whole(heap, is_early, rrci_wants_search(heap), function);
-    return RRC_OK;
-}
-
-RRC_API int rrc_major_collection_trace(rrc_heap *heap)
-{
-    return rrci_trace_major(heap, 0, "rrc_major_collection_trace");
-}
-
 RRC_API int rrc_major_collection_trace_early(rrc_heap *heap)
 {
     return rrci_trace_major(heap, 1, "rrc_major_collection_trace_early");
@@ -7971,7 +8098,7 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
     int code = rrci_gate(heap, RRCI_MAJOR_PAUSE, function);
     if (code != RRC_OK)
         return code;
-    if (heap->rest == RRCI_STARTED || heap->stage != RRCI_IDLE || heap->alive > 0)
+    if (rrci_is_started(heap) || heap->stage != RRCI_IDLE || heap->alive > 0)
         rrci_pause_slices(heap);
     heap->host_reports = 0;
     heap->plan = RRCI_UNDECIDED;
@@ -7997,41 +8124,19 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap)
     return RRC_OK;
 }
 
-RRC_API int rrc_major_collection_free(rrc_heap *heap)
+/* The heap ends: give the collection in slices up, or finish it after its verdict. */
+static void rrci_end_in_slices(rrc_heap *heap, const char *function)
 {
-    const char *function = "rrc_major_collection_free";
-    int code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
-    if (code != RRC_OK)
-        return code;
-    if (heap->state == RRCI_SWEEPING) {
-        if (!rrci_has_kept(heap, function))
-            return RRC_EPHASE;
-        heap->state = RRCI_MAJOR;
-        rrci_aside_slice(heap, SIZE_MAX);
-        rrci_sweep_old(heap, function);
-        rrci_sweep_young(heap, function);
-        rrci_demote(heap);
-        rrci_trim(heap, SIZE_MAX);
-        rrci_end_slices(heap);
-        heap->state = heap->rest;
-        return RRC_OK;
+    if (rrci_is_started(heap)) {
+        rrci_pause_slices(heap);
+    } else if (rrci_is_sweeping(heap)) {
+        rrci_work_slice(heap, SIZE_MAX, function);
+        rrc_major_collection_sweep(heap, 0);
     }
-    rrci_free_major(heap, 0, function);
-    return RRC_OK;
 }
+#endif
 
-RRC_API int rrc_links_moved(rrc_heap *heap)
-{
-    const char *function = "rrc_links_moved";
-    int code = rrci_begin_trace(heap, RRCI_MUTATES, RRCI_MAJOR, function);
-    if (code != RRC_OK)
-        return code;
-    rrci_sweep_old(heap, function);
-    rrci_sweep_young(heap, function);
-    heap->state = heap->rest;
-    return RRC_OK;
-}
-
+#ifndef RRC_NO_CYCLES
 /* ---- garbage in rrc_run_pending ----
    Garbage waits in five lists, each of which owns a reference to each of its objects:
 
@@ -8055,6 +8160,15 @@ static rrc_object *rrci_take_waiting(rrc_heap *heap, rrci_gc_kind kind)
         RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, list->count - 1 - RRCI_SEGMENT));
     rrci_gc_return(heap, ob);
     return ob;
+}
+
+/* Drop a reference that the header holds. */
+static void rrci_drop(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_drop_one(heap, ob))
+        rrci_last_reference(heap, ob);
+    else
+        rrci_drop_to_bias(heap, ob);
 }
 
 /* Move a waiting object on to another list, and call its slot. The watch on it ends for the call. If C has got hold of it
@@ -8161,7 +8275,7 @@ static int rrci_do_garbage(rrc_heap *heap)
 {
     rrci_gc_kind kind = RRCI_WEAKREFS;
     rrc_object *ob;
-    if (heap->gc_walking > 0 || heap->rest == RRCI_SWEEPING || heap->rest == RRCI_WEIGHING
+    if (heap->gc_walking > 0 || rrci_is_sweeping(heap) || heap->rest == RRCI_WEIGHING
         || rrci_count_waiting(heap) == 0)
         return 0;
     while (heap->gc[kind].count == 0)
@@ -8183,6 +8297,7 @@ static int rrci_do_garbage(rrc_heap *heap)
     }
     return 1;
 }
+#endif
 
 /* ---- pending work ---- */
 
@@ -8347,6 +8462,7 @@ RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
     return rrci_do_pending(heap, quota);
 }
 
+#ifndef RRC_NO_CYCLES
 /* ---- the protocol of the cyclic GC ---- */
 
 RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
@@ -8443,7 +8559,7 @@ RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob)
 RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
-    return ob != NULL && rrci_is_gc_object(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
+    return ob != NULL && rrci_is_uncollectable(ob);
 }
 
 RRC_API int rrc_gc_is_enabled(rrc_heap *heap)
@@ -8518,6 +8634,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         }
     rrci_end_walk(heap);
 }
+#endif
 
 /* >>mirror
  * ---------------------------------------------------------------------------
@@ -10050,6 +10167,7 @@ RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more)
 
 #endif /* RRC_MIRROR */
 
+#ifndef RRC_NO_CYCLES
 /* ---- all at once ---- */
 
 /* How many steps a round of rrc_gc_collect can make besides those of rrci_mirror_cycle. */
@@ -10062,10 +10180,10 @@ RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more)
    for deallocs that make garbage.) */
 static void rrci_end_round(rrc_heap *heap)
 {
-    int steps;
-    for (steps = 0; rrci_pending(heap) > 0; steps++) {
+    int steps = 0;
+    while (rrci_pending(heap) > 0) {
         rrci_do_pending(heap, SIZE_MAX);
-        if (!RRCI_IS_MIRRORED(heap) || steps == RRCI_FURTHER_STEPS)
+        if (!RRCI_IS_MIRRORED(heap) || steps++ == RRCI_FURTHER_STEPS)
             return;
         RRCI_MIRRORED(heap, (void)rrci_whole_step(heap, "rrc_gc_collect"));
     }
@@ -10076,7 +10194,7 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
     size_t garbage, finalized;
     int round, was_planned;
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
-        || rrci_is_busy(heap) || (heap->rest == RRCI_STARTED && heap->desc.collect == NULL))
+        || rrci_is_busy(heap) || (rrci_is_started(heap) && heap->desc.collect == NULL))
         return 0;
     heap->gc_collecting = 1;
     garbage = heap->garbage;
@@ -10092,7 +10210,7 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
                            "collect returned, but the free function of its collection was not called");
                 break;
             }
-        } else if (heap->rest != RRCI_SWEEPING) {
+        } else if (!rrci_is_sweeping(heap)) {
             heap->state = heap->rest;
             rrci_collect_c(heap, "rrc_gc_collect");
         }
@@ -10103,6 +10221,7 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
     heap->gc_collecting = 0;
     return heap->garbage - garbage + heap->uncollectable;
 }
+#endif
 
 /* ---- heaps ---- */
 
@@ -10143,6 +10262,8 @@ static const char *rrci_wrong_cell_hook(const rrc_desc *desc)
 static const char *rrci_missing_hook(const rrc_desc *desc)
 {
     int needs_trace = !RRCI_TRACE_IS_FIXED;
+    if (!RRCI_CYCLES && desc->incremental)
+        return "incremental is set, but the implementing unit was built with RRC_NO_CYCLES";
 #ifdef RRC_NO_STDLIB
     if (desc->realloc == NULL)
         return "realloc is missing, which RRC_NO_STDLIB needs";
@@ -10270,12 +10391,6 @@ static void rrci_end_links(rrc_heap *heap, int *rounds_left)
    collection without roots is cleared in the order of PEP 442. So there is a marking for each object on the longest
    path of owners through the host, at most. */
 
-/* Garbage that a visitor counts. */
-typedef struct rrci_garbage {
-    rrci_search search;         /* first, because visitors get its address */
-    size_t      count;
-} rrci_garbage;
-
 /* Mark as in a major collection, with what finalizers may see, and what garbage owns. (An owner with a finalizer is
    like any other: its dealloc calls the finalizer.) */
 static void rrci_mark_from_c(rrc_heap *heap, const char *function)
@@ -10321,6 +10436,13 @@ static void rrci_part_owners(rrc_heap *heap, int kind, const char *function)
         rrci_dissolve(heap, list, i, 1, function);
     }
 }
+
+#ifndef RRC_NO_CYCLES
+/* Garbage that a visitor counts. */
+typedef struct rrci_garbage {
+    rrci_search search;         /* first, because visitors get its address */
+    size_t      count;
+} rrci_garbage;
 
 /* Is ob a view to which one object refers? That object decides when it goes. */
 static int rrci_is_owned_view(rrc_heap *heap, rrc_object *ob)
@@ -10377,6 +10499,9 @@ static void rrci_set_cycles_aside(rrc_heap *heap)
         rrci_all_aside(heap, 1);
     }
 }
+#else
+#define rrci_set_cycles_aside(heap) ((void)0)
+#endif
 
 /* One marking, and what follows from it. Returns whether that was anything. */
 static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const char *function)
@@ -10468,7 +10593,7 @@ static void rrci_end_objects(rrc_heap *heap)
         rounds_left -= heap->objects >= objects;
         goes_on = heap->garbage != garbage || heap->finalized != finalized || heap->parted != parted
                || rrci_is_in_doubt(heap);
-        if (!goes_on && heap->wrappers > 0 && !heap->parts_wrappers) {
+        if (!goes_on && RRCI_HAS_WRAPPERS(heap) && !heap->parts_wrappers) {
             goes_on = 1;
             heap->parts_wrappers = 1;
             rrci_drop_held_for_others(heap);
@@ -10477,10 +10602,10 @@ static void rrci_end_objects(rrc_heap *heap)
 }
 
 /* Does C hold ob? Uncollectable garbage holds itself. A link whose maker forgot the bias is reported. */
-static int rrci_is_held_at_the_end(rrc_heap *heap, rrc_object *ob)
+static int rrci_is_held_at_the_end(rrc_object *ob)
 {
     return RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_linked_ob(ob) && rrc_refcnt(ob) > 0
-        && !rrc_gc_is_uncollectable(heap, ob);
+        && !rrci_is_uncollectable(ob);
 }
 
 /* Dissolve the links that are left. Returns the number of objects that C holds, of those that had a link or have
@@ -10494,13 +10619,13 @@ static size_t rrci_part_all(rrc_heap *heap)
     for (k = 0; k < RRCI_LISTS; k++) {
         rrci_list *list = &heap->list[kinds[k]];
         while (list->count > 0) {
-            held += (size_t)rrci_is_held_at_the_end(heap, rrci_at(list, list->count - 1)->ob);
+            held += (size_t)rrci_is_held_at_the_end(rrci_at(list, list->count - 1)->ob);
             rrci_dissolve(heap, list, list->count - 1, 1, "rrc_heap_free");
         }
     }
     for (i = 0; i < tracked->count; i++) {
         rrc_object *ob = *rrci_ob_at(tracked, i);
-        if (rrci_has_left(heap, ob) && rrc_gc_is_uncollectable(heap, ob))
+        if (rrci_has_left(heap, ob) && rrci_is_uncollectable(ob))
             rrci_empty_link_field(heap, ob);
     }
     return held + heap->left;
@@ -10547,12 +10672,7 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
                    "called from a dealloc, a hook or a callback; the heap was not freed");
         return SIZE_MAX;
     }
-    if (heap->rest == RRCI_STARTED) {
-        rrci_pause_slices(heap);
-    } else if (heap->rest == RRCI_SWEEPING) {
-        rrci_work_slice(heap, SIZE_MAX, function);
-        rrc_major_collection_sweep(heap, 0);
-    }
+    rrci_end_in_slices(heap, function);
     RRCI_MIRRORED(heap, rrci_mirror_end(heap));
     heap->state = heap->rest = RRCI_ENDING;
     heap->running = 1;                  /* deallocs wait for rrci_do_last */
@@ -10791,6 +10911,7 @@ static void rrci_check_queue(rrci_checker *checker)
                    "the size or the type of an object has changed while it waited for rrc_run_pending");
 }
 
+#ifndef RRC_NO_CYCLES
 static void rrci_check_explained(rrci_search *search, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -10853,10 +10974,11 @@ static void rrci_check_tracked(rrci_checker *checker)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "holes in the table of tracked objects are not counted right");
     if (finalizable != heap->finalizable)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
-    if (checker->code == RRC_OK && heap->alive == 0 && heap->rest != RRCI_STARTED && heap->rest != RRCI_SWEEPING
+    if (checker->code == RRC_OK && heap->alive == 0 && !rrci_is_started(heap) && !rrci_is_sweeping(heap)
         && !RRCI_STEP_IS_OPEN(heap) && rrci_count_tracked(heap) > 0)
         rrci_check_traverses(checker);
 }
+#endif
 
 #ifdef RRC_MIRROR
 
@@ -10985,10 +11107,12 @@ RRC_API int rrc_check(rrc_heap *heap)
     if (checker.code == RRC_OK)
         rrci_check_single_links(&checker);
     rrci_check_queue(&checker);
+#ifndef RRC_NO_CYCLES
     if (heap->gc_walking == 0) {
         rrci_check_tracked(&checker);
         RRCI_MIRRORED(heap, rrci_check_mirror(&checker));
     }
+#endif
     rrci_check_reserves(&checker);
     return checker.code;
 }
@@ -11001,6 +11125,7 @@ RRC_API int rrc_log(rrc_heap *heap, int code, const char *function, rrc_object *
                         : rrci_report(NULL, code, function, ob, p, detail);
 }
 
+#ifndef RRC_NO_CYCLES
 RRC_API int rrc_inspect_begin(rrc_heap *heap, const char *function)
 {
     int code = rrci_gate(heap, RRCI_MUTATES, function);
@@ -11162,7 +11287,7 @@ static unsigned rrci_what_is(rrc_heap *heap, rrc_object *ob)
         is |= RRC_IS_LIGHT;
     if (rrci_is_tracked(ob))
         is |= rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED ? RRC_IS_TRACKED | RRC_IS_WAITING : RRC_IS_TRACKED;
-    if (rrc_gc_is_uncollectable(heap, ob))
+    if (rrci_is_uncollectable(ob))
         is |= RRC_IS_UNCOLLECTABLE;
     if (rrc_gc_is_finalized(heap, ob))
         is |= RRC_IS_FINALIZED;
@@ -11200,6 +11325,7 @@ RRC_API int rrc_inspect(rrc_heap *heap, rrc_object *ob, rrc_info *info)
     info->size = rrci_self_size(ob);
     return RRC_OK;
 }
+#endif
 
 RRC_API int rrc_observe(rrc_heap *heap, rrc_observer *observer, int on)
 {

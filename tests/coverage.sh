@@ -45,7 +45,7 @@ run() {
 count() {
     graphs=$(echo tests/graphs/*.graph)
     case $name in
-    suite-* | damage-*) run "$1" ;;
+    suite-* | damage-* | no_cycles-*) run "$1" ;;
     cycles-*)
         # shellcheck disable=SC2086
         run "$1" graphs $graphs

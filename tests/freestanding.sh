@@ -11,7 +11,7 @@ free='-ffreestanding -fno-builtin -fno-stack-protector -fno-pic -O1'
 IFS=$NEWLINE
 for cc in $(compilers); do
     unset IFS
-    for settings in '' '-DRRC_MIRROR -DRRC_DEBUG'; do
+    for settings in '' '-DRRC_MIRROR -DRRC_DEBUG' '-DRRC_NO_CYCLES'; do
         rm -f "$out/header.o"
         expect "$cc $settings: compiles without a header of the C library" sh -c \
             "$cc -std=c99 $STRICT $free -nostdinc -isystem '$($cc -print-file-name=include)' -DRRC_NO_STDLIB \

@@ -71,3 +71,38 @@ static void *letter_malloc(size_t size)
 #define RRC_THREAD_FREE(memory) free(memory)
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
+
+#ifdef RRC_NO_CYCLES
+/* What the toy host calls only if its options ask for it, which no test of such a build does. */
+#include <stdio.h>
+
+static int left_out(rrc_heap *heap, const char *name)
+{
+    (void)heap;
+    fprintf(stderr, "%s was called, which RRC_NO_CYCLES leaves out\n", name);
+    abort();
+}
+
+int rrc_major_collection_start(rrc_heap *heap) { return left_out(heap, "rrc_major_collection_start"); }
+int rrc_major_collection_trace_early(rrc_heap *heap) { return left_out(heap, "rrc_major_collection_trace_early"); }
+int rrc_major_collection_pause(rrc_heap *heap) { return left_out(heap, "rrc_major_collection_pause"); }
+int rrc_major_collection_keep(rrc_heap *heap) { return left_out(heap, "rrc_major_collection_keep"); }
+
+size_t rrc_major_collection_work(rrc_heap *heap, size_t max)
+{
+    (void)max;
+    return (size_t)left_out(heap, "rrc_major_collection_work");
+}
+
+size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
+{
+    (void)max;
+    return (size_t)left_out(heap, "rrc_major_collection_sweep");
+}
+
+void rrc_marked(rrc_heap *heap, rrc_gcref p)
+{
+    (void)p;
+    left_out(heap, "rrc_marked");
+}
+#endif

@@ -51,12 +51,14 @@ all_units() {
     shift 2
     compiles $compiler "$@" $STRICT "$out/declarations.$extension"
     compiles $compiler "$@" $STRICT -c "$out/insight.$extension"
-    for settings in '' '-DRRC_DEBUG' '-DRRC_NO_STDIO' '-DRRC_DEBUG -DRRC_NO_STDIO' '-DRRC_HOST_MOVES=0'; do
+    for settings in '' '-DRRC_DEBUG' '-DRRC_NO_STDIO' '-DRRC_DEBUG -DRRC_NO_STDIO' '-DRRC_HOST_MOVES=0' \
+        '-DRRC_NO_CYCLES -DRRC_NO_STDIO' '-DRRC_NO_CYCLES -DRRC_NO_STDIO -DRRC_DEBUG'; do
         compiles $compiler "$@" $STRICT $settings "$out/implementation.$extension"
         [ "$QUICK" = 1 ] && return
     done
     compiles $compiler "$@" $STRICT -DRAWREFCOUNT_STATIC "$out/static.$extension"
     compiles $compiler "$@" $STRICT -DRAWREFCOUNT_STATIC -DRRC_DEBUG "$out/static.$extension"
+    compiles $compiler "$@" $STRICT -DRAWREFCOUNT_STATIC -DRRC_NO_CYCLES -DRRC_NO_STDIO "$out/static.$extension"
 }
 
 IFS=$NEWLINE

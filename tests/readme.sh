@@ -202,7 +202,11 @@ x86_64-*-12)
         -DRRC_CHUNK_LINKS=64
     [ "$QUICK" = 1 ] || {
         expect "the size of the code" code_takes "$(sizes 'the code of the header.*')" -O2
-        expect "the size of the smallest code" code_takes "$(sizes 'the same with `-Os`.*')" -Os -DRRC_NO_STDIO
+        expect "the size of the smallest code" code_takes "$(sizes 'the same with `-Os` and `RRC_NO_STDIO`')" \
+            -Os -DRRC_NO_STDIO
+        expect "the size of the code without cycles" \
+            code_takes "$(sizes 'the same with `-Os`, `RRC_NO_STDIO` and `RRC_NO_CYCLES`')" \
+            -Os -DRRC_NO_STDIO -DRRC_NO_CYCLES
     } ;;
 *) skip "sizes: those of the page are of gcc 12 on x86-64" ;;
 esac

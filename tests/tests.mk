@@ -2,6 +2,7 @@
 # CC, CFLAGS and $(call run,NAME,PREREQUISITES,COMMAND), which announces a test.
 #
 #   suite-VARIANT          every topic (tests/test_*.c) in one program
+#   no_cycles-VARIANT      the topics that a build with RRC_NO_CYCLES has, and what it refuses
 #   random-VARIANT         random operations against an oracle
 #   cycles-VARIANT         graphs over both heaps: random, all small ones, those of tests/graphs
 #   mirror-VARIANT         the same for a host whose collector is closed
@@ -16,6 +17,8 @@ HOST_SRCS    := tests/unit.c tests/host.c tests/objects.c tests/insight.c
 STATES       := $(BUILD)/tests/states.inc
 SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/knots.c tests/states.c tests/other_debug.c tests/other_layout.c \
                 tests/static_plain.c tests/static_adapted.c $(wildcard tests/test_*.c)
+NO_CYCLES_SRCS := tests/no_cycles.c $(HOST_SRCS) $(patsubst %,tests/test_%.c,links phases finalizers unlinking \
+                  demotion queue movement invariants)
 RANDOM_SRCS  := tests/random.c $(HOST_SRCS)
 WORLD_SRCS   := tests/world.c tests/random_cycles.c $(HOST_SRCS)
 CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c tests/graph.c $(WORLD_SRCS)
@@ -35,6 +38,9 @@ $(STATES): tests/states.sh $(HEADER) $(INSIGHT)
 # (-O1, as to optimize these tests takes longer than to run them.)
 $(BUILD)/tests/suite-%: $(BUILD)/tests/impl-%.o $(SUITE_SRCS) $(STATES) $(TEST_HEADERS)
 	$(call BUILD_VARIANT,-O1) $@ $* $< $(SUITE_SRCS)
+
+$(BUILD)/tests/no_cycles-%: $(BUILD)/tests/impl-nocycles-%.o $(NO_CYCLES_SRCS) $(TEST_HEADERS)
+	$(call BUILD_VARIANT,-O1) $@ nocycles-$* $< $(NO_CYCLES_SRCS)
 
 $(BUILD)/tests/random-%: $(BUILD)/tests/impl-%.o $(RANDOM_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* $< $(RANDOM_SRCS)
@@ -77,6 +83,13 @@ $(foreach variant,$(TEST_VARIANTS),\
     $(eval $(call run,random-$(variant),$(BUILD)/tests/random-$(variant),\
         $(BUILD)/tests/random-$(variant) 1 $(if $(QUICK)$(filter %-asan %-tsan,$(variant)),100,200))))
 CHECK_RUNS += $(foreach variant,$(CHECK_VARIANTS),suite-$(variant) random-$(variant))
+
+NO_CYCLES_VARIANTS := dict-desc-moves-debug slot-macros-fixed-asan m32-front-small-dict-desc-moves
+$(foreach variant,$(NO_CYCLES_VARIANTS),\
+    $(eval $(call run,no_cycles-$(variant),$(BUILD)/tests/no_cycles-$(variant),env QUICK=1 $(BUILD)/tests/no_cycles-$(variant)))\
+    $(eval $(call run,random-nocycles-$(variant),$(BUILD)/tests/random-nocycles-$(variant),\
+        $(BUILD)/tests/random-nocycles-$(variant) 1 100)))
+CHECK_RUNS += no_cycles-dict-desc-moves-debug
 
 $(eval $(call run,state_errors,$(BUILD)/tests/impl-dict-desc-moves.o,\
     sh tests/state_errors.sh $(BUILD)/tests/impl-dict-desc-moves.o))
@@ -209,7 +222,7 @@ COVERED := $(addsuffix .counts,$(addprefix $(BUILD)/coverage/,\
                cycles-clang-cover-slot-desc-moves-debug cycles-clang-cover-mirror-dict-desc-moves \
                mirror-clang-cover-plain mirror-clang-cover-small-debug \
                damage-clang-cover-plain damage-clang-cover-mirror-debug \
-               slices-clang-cover-dict-debug slices-clang-cover-slot))
+               slices-clang-cover-dict-debug slices-clang-cover-slot no_cycles-clang-cover-dict-desc-moves-debug))
 $(BUILD)/coverage/%.counts: $(BUILD)/tests/% tests/coverage.sh $(GRAPHS)
 	@echo "counting $*"
 	@sh tests/coverage.sh count $<
