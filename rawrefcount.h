@@ -337,7 +337,7 @@
  *        New in Python.h: Py_TPFLAGS_MANAGED_DICT, Py_TPFLAGS_MANAGED_WEAKREF, PyObject_VisitManagedDict,
  *          PyObject_ClearManagedDict, PyObject_GetTypeData, PyObject_GetItemData, Py_RELATIVE_OFFSET, tokens of types
  *          and modules, and the functions for a tp_traverse whose names end in _DuringGC.
- *        New in Python.h: _PyTuple_Resize, Py_ReprEnter, Py_ReprLeave, PyUnicode_AppendAndDel.
+ *        New in Python.h: _PyTuple_Resize, Py_ReprEnter, Py_ReprLeave, PyUnicode_AppendAndDel; set and frozenset.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;

@@ -215,7 +215,8 @@ int py_close(cvm *vm, cvm_value *slot)
 /* ---- the layer ------------------------------------------------------------------ */
 
 static PyTypeObject *const static_types[] = {
-    &PyBaseObject_Type, &PyType_Type, &PyUnicode_Type, &PyDict_Type, &PyTuple_Type, &PyList_Type, &PyLong_Type, &PyBool_Type,
+    &PyBaseObject_Type, &PyType_Type, &PyUnicode_Type, &PyDict_Type, &PySet_Type, &PyFrozenSet_Type, &PySetIter_Type,
+    &PyTuple_Type, &PyList_Type, &PyLong_Type, &PyBool_Type,
     &PyFloat_Type, &PyComplex_Type, &PyBytes_Type, &PyByteArray_Type, &PyMemoryView_Type, &PySlice_Type, &PyCFunction_Type, &PyFunction_Type,
     &py_host_type, &PyMethod_Type, &PyMethodDescr_Type, &PyClassMethodDescr_Type, &PyGetSetDescr_Type, &PyMemberDescr_Type,
     &PyWrapperDescr_Type, &PyClassMethod_Type, &PyStaticMethod_Type, &PyProperty_Type, &PySuper_Type, &PyModule_Type,

@@ -241,6 +241,22 @@ PROCEDURE(b_slice)
     return finish(o, take(args, n, o) ? PySlice_New(o[0], n > 1 ? o[1] : NULL, n > 2 ? o[2] : NULL) : NULL);
 }
 
+/* (set x ...), (frozenset x ...) */
+static cvm_value set_of(PyObject *op, const cvm_value *args, size_t n)
+{
+    size_t i;
+    for (i = 0; op != NULL && i < n; i++) {
+        PyObject *x = py_from_value(args[i]);
+        if (x == NULL || PySet_Add(op, x) < 0)
+            Py_CLEAR(op);
+        Py_XDECREF(x);
+    }
+    return op != NULL ? py_to_value_steal(op) : CVM_NONE;
+}
+
+PROCEDURE(b_set) { return set_of(PySet_New(NULL), args, n); }
+PROCEDURE(b_frozenset) { return set_of(PyFrozenSet_New(NULL), args, n); }
+
 /* (bytes "text"): its bytes as they are */
 PROCEDURE(b_bytes)
 {
@@ -335,6 +351,7 @@ const cvm_builtin_def py_procedures[] = {
     { "slice", ".?..", b_slice },           { "bytes", "s", b_bytes },
     { "bytes->string", ".", b_bytes_to_string }, { "py", "s.?..", b_operator },
     { "close", ".", b_close },              { "closed?", ".", b_closed_p },
-    { "with", ".f", b_with },
+    { "with", ".f", b_with },               { "set", ".*", b_set },
+    { "frozenset", ".*", b_frozenset },
     { NULL, NULL, NULL }
 };

@@ -46,6 +46,8 @@ static const char program[] =
     "(define ref (weakref c)) (ref) (bytes->string (bytes text)) (next (iter (array text 1))) (py \"*\" (py \"**\" 7 50) 2.5)"
     "(define D (class \"D\" (list C) (dict \"f\" (lambda (self x) (call (super D self) 'f x))))) (call (D) 'f text)"
     "(with (D) (lambda (x) (set-attr! x 'me x))) (call-kw (builtin \"dict\") nil (dict \"a\" text)) (module \"m\") (import \"m\")"
+    "(define s (set 1 text c)) (call s 'union (array 1 2)) (py \"^\" s (frozenset 1 5 6 7 8 9)) (str s) (contains? s (set 1))"
+    "(as-list s) (call s 'difference_update (array text 3)) (call s 'pop)"
     "(equal? (as-list (attr c 'a)) (attr c 'a)) (gc) (run-pending 0) (check-links)";
 
 static const char check[] = "(begin (gc) (run-pending 0) (check-links) (len \"ok\"))";

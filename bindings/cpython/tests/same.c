@@ -1,43 +1,5 @@
 /* same.c - an extension of our own, which compiles for CPython as well, and says the same there: same.txt. */
-#include <Python.h>
-#include <structmember.h>
-
-static PyObject *said;                  /* a line for each result */
-
-static void say(const char *format, ...)
-{
-    va_list args;
-    PyObject *line;
-    va_start(args, format);
-    line = PyUnicode_FromFormatV(format, args);
-    va_end(args);
-    PyUnicode_AppendAndDel(&said, line);
-    PyUnicode_AppendAndDel(&said, PyUnicode_FromString("\n"));
-}
-
-/* The text of a result, whose reference is taken over; or the exception. */
-static void show(const char *what, PyObject *op)
-{
-    PyObject *type, *value, *traceback, *text;
-    if (op == NULL) {
-        PyErr_Fetch(&type, &value, &traceback);
-        PyErr_NormalizeException(&type, &value, &traceback);
-        say("%s: %s: %S", what, ((PyTypeObject *)type)->tp_name, value);
-        Py_XDECREF(type);
-        Py_XDECREF(value);
-        Py_XDECREF(traceback);
-        return;
-    }
-    text = PyObject_Repr(op);
-    say("%s: %S", what, text);
-    Py_XDECREF(text);
-    Py_DECREF(op);
-}
-
-static void show_code(const char *what, int code)
-{
-    show(what, code < 0 && PyErr_Occurred() ? NULL : PyLong_FromLong(code));
-}
+#include "say.h"
 
 /* ---- classes with __slots__ ------------------------------------------------------ */
 
@@ -354,20 +316,9 @@ static void errors(void)
 
 static PyObject *run(PyObject *self, PyObject *none)
 {
-    PyObject *text;
+    static void (*const all[])(void) = { slots, texts, weak_references, resizing, collections, errors, NULL };
     (void)self, (void)none;
-    said = PyUnicode_FromString("");
-    slots();
-    texts();
-    weak_references();
-    resizing();
-    collections();
-    errors();
-    text = said;
-    said = NULL;
-    if (PyErr_Occurred())
-        Py_CLEAR(text);
-    return text;
+    return say_all(all);
 }
 
 static PyMethodDef methods[] = { { "run", run, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };

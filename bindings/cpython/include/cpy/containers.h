@@ -1,12 +1,13 @@
-/* containers.h - tuple, list, dict and slice.
+/* containers.h - tuple, list, dict, set and slice.
  *
  * A tuple or a list that comes from the host fetches its items when C first looks at them, and
  * owns them from then on; a list takes them over from the host. A dict is always the host's: C
- * has an empty object that stands for it. */
+ * has an empty object that stands for it. A set is always C's. */
 #ifndef CPY_CONTAINERS_H
 #define CPY_CONTAINERS_H
 
-extern PyTypeObject PyTuple_Type, PyList_Type, PyDict_Type, PySlice_Type, PyRange_Type;
+extern PyTypeObject PyTuple_Type, PyList_Type, PyDict_Type, PySet_Type, PyFrozenSet_Type, PySetIter_Type, PySlice_Type,
+    PyRange_Type;
 
 /* ---- tuple -------------------------------------------------------------- */
 
@@ -102,6 +103,28 @@ Py_ssize_t PyDict_Size(PyObject *op);
 PyObject *PyDict_Copy(PyObject *op);
 int PyDict_Update(PyObject *op, PyObject *other);
 int PyDict_Merge(PyObject *op, PyObject *other, int override);
+
+/* ---- set ---------------------------------------------------------------- */
+
+typedef struct _setobject PySetObject;
+
+#define PySet_Check(op) PyObject_TypeCheck(op, &PySet_Type)
+#define PySet_CheckExact(op) Py_IS_TYPE(op, &PySet_Type)
+#define PyFrozenSet_Check(op) PyObject_TypeCheck(op, &PyFrozenSet_Type)
+#define PyFrozenSet_CheckExact(op) Py_IS_TYPE(op, &PyFrozenSet_Type)
+#define PyAnySet_Check(op) (PySet_Check(op) || PyFrozenSet_Check(op))
+#define PyAnySet_CheckExact(op) (PySet_CheckExact(op) || PyFrozenSet_CheckExact(op))
+PyObject *PySet_New(PyObject *items);                           /* items NULL: it is empty */
+PyObject *PyFrozenSet_New(PyObject *items);
+Py_ssize_t PySet_Size(PyObject *op);
+#define PySet_GET_SIZE(op) PySet_Size(_PyObject_CAST(op))
+int PySet_Contains(PyObject *op, PyObject *key);
+int PySet_Add(PyObject *op, PyObject *key);
+int PySet_Discard(PyObject *op, PyObject *key);                 /* 1: it was there */
+PyObject *PySet_Pop(PyObject *op);
+int PySet_Clear(PyObject *op);
+int _PySet_Update(PyObject *op, PyObject *items);
+int _PySet_NextEntry(PyObject *op, Py_ssize_t *at, PyObject **key, Py_hash_t *hash);
 
 /* ---- slice -------------------------------------------------------------- */
 
