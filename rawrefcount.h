@@ -312,6 +312,7 @@
  *        New: RRC_NO_CYCLES, for programs that need links and the rule only.
  *        - Every heap watches garbage as incremental heaps did: counts can be negative, references are taken and
  *          dropped by rrc_incref and rrc_decref only, and one that moves out of garbage needs rrc_touch.
+ *        - Units of which only some define RRC_DEBUG do not link: the name of the missing symbol says why.
  *        - Garbage to which C takes a reference is left alone at once, in every heap. rrc_run_pending has no batches:
  *          all weak references go first, then all finalizers run, then garbage is cleared.
  *        - RRC_EUNCOLLECTABLE is logged by the collection that finds garbage again after its tp_clear.
@@ -463,7 +464,7 @@
  *
  * In every unit alike (rrc_heap_new compares the units; see rrc_check_config):
  *   (All units must have the same RRC_ABI. Versions that share it can be mixed.)
- *   RRC_DEBUG                   off            the expensive checks, poisoned memory
+ *   RRC_DEBUG                   off            the expensive checks, poisoned memory. Units that differ do not link
  *   RRC_REFCNT(ob)              ob->ob_refcnt     These adapt the header to an existing object
  *   RRC_LINK(ob)                ob->ob_pypy_link  layout. They are lvalues of type intptr_t, rrc_gcref
  *   RRC_TYPE(ob)                ob->ob_type       and const rrc_type *. ob is a rrc_object *: cast it.
@@ -1606,10 +1607,22 @@ typedef struct rrci_heap_head {
     size_t sweeping;            /* p's of links may have died, and their memory is still there */
 } rrci_heap_head;
 
+/* A linker that lacks one of these names has found units with RRC_DEBUG and units without it. */
+#ifdef RRC_DEBUG
+#define rrci_no_reference   rrci_no_reference_if_all_units_define_RRC_DEBUG
+#define rrci_strengthen     rrci_strengthen_if_all_units_define_RRC_DEBUG
+#define rrci_count_is_sound rrci_count_is_sound_if_all_units_define_RRC_DEBUG
+#else
+#define rrci_no_reference   rrci_no_reference_if_no_unit_defines_RRC_DEBUG
+#define rrci_strengthen     rrci_strengthen_if_no_unit_defines_RRC_DEBUG
+#endif
+
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob);
+#ifdef RRC_DEBUG
 RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function);
+#endif
 
 #ifdef __cplusplus
 }
@@ -4214,9 +4227,12 @@ static int rrci_may_go_on(const rrci_search *search)
         RRCI_PREFETCH((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) + 63)); \
     } while (0)
 
+/* The field can be a pointer to any struct, so it is not accessed as a rrc_object *. */
 static rrc_object *rrci_member_value(rrc_object *ob, const rrc_member *member)
 {
-    return *(rrc_object **)(void *)((char *)ob + member->offset);
+    rrc_object *value;
+    memcpy(&value, (const char *)ob + member->offset, sizeof value);
+    return value;
 }
 
 static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg)
@@ -5215,10 +5231,14 @@ static void rrci_free_object(rrc_heap *heap, rrc_object *ob)
 
 static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
 {
+    rrc_object *const none = NULL;
     const rrc_member *member = RRC_TYPE(ob)->tp_members;
     for (; member != NULL && member->name != NULL; member++) {
-        rrc_object **field = (rrc_object **)(void *)((char *)ob + member->offset);
-        RRC_CLEAR(heap, *field);
+        rrc_object *value = rrci_member_value(ob, member);
+        if (value != NULL) {
+            memcpy((char *)ob + member->offset, &none, sizeof none);
+            rrc_decref(heap, value);
+        }
     }
 }
 
@@ -5490,7 +5510,8 @@ static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
         rrci_defer(heap, ob);
 }
 
-/* For debug builds: may a reference to ob be taken or dropped? */
+#ifdef RRC_DEBUG
+/* May a reference to ob be taken or dropped? */
 RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     intptr_t count;
@@ -5525,6 +5546,7 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
     }
     return 1;
 }
+#endif
 
 /* ---- links ---- */
 
@@ -10800,29 +10822,43 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
     RRCI_END_HOOK(heap);
 }
 
-/* Check I2: no ob has two links. Link fields point to records for a while: the last record of an ob wins,
-   and the others are found. */
-static void rrci_check_single_links(rrci_checker *checker)
+/* While they point to records, the last record of an ob wins. */
+static void rrci_point_to_records(rrc_heap *heap, int on)
 {
-    rrc_heap *heap = checker->heap;
     size_t i;
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
             rrci_link *link = rrci_at(&heap->list[kind], i);
-            RRC_LINK(link->ob) = link;
+            RRC_LINK(link->ob) = on ? (rrc_gcref)link : link->p;
         }
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            rrci_link *link = rrci_at(&heap->list[kind], i);
-            if (RRC_LINK(link->ob) != link)
-                rrci_found(checker, RRC_ELINKED, link->ob, link->p, "I2: the object has two links");
+}
+
+/* Returns the first link, from index *index of list *kind on, whose ob has another link behind it, or NULL. */
+static const rrci_link *rrci_next_double(rrc_heap *heap, int *kind, size_t *index)
+{
+    const rrci_link *found = NULL;
+    rrci_point_to_records(heap, 1);
+    while (*kind < RRCI_LISTS && found == NULL)
+        if (*index == heap->list[*kind].count) {
+            ++*kind;
+            *index = 0;
+        } else {
+            const rrci_link *link = rrci_at(&heap->list[*kind], (*index)++);
+            found = RRC_LINK(link->ob) != link ? link : NULL;
         }
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            rrci_link *link = rrci_at(&heap->list[kind], i);
-            RRC_LINK(link->ob) = link->p;
-        }
+    rrci_point_to_records(heap, 0);
+    return found;
+}
+
+/* Check I2: no ob has two links. (The log hook may look at link fields.) */
+static void rrci_check_single_links(rrci_checker *checker)
+{
+    const rrci_link *link;
+    size_t index = 0;
+    int kind = 0;
+    while ((link = rrci_next_double(checker->heap, &kind, &index)) != NULL)
+        rrci_found(checker, RRC_ELINKED, link->ob, link->p, "I2: the object has two links");
 }
 
 /* Has the table so many records, and at least one empty entry? */

@@ -58,10 +58,24 @@ static int is_young(void *userdata, rrc_gcref p)
     return first_young != NULL && (const short *)p >= first_young;
 }
 
+static int fields_name_p;                /* while the log hook runs, each link field has its p */
+
+static void check_link_fields(void)
+{
+    size_t i;
+    int kind;
+
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            check_ptr(RRC_LINK(rrci_at(&heap->list[kind], i)->ob), rrci_at(&heap->list[kind], i)->p);
+}
+
 static void write_log(void *userdata, const rrc_log_item *item)
 {
     (void)userdata;
     logged++;
+    if (fields_name_p)
+        check_link_fields();
     last_code = item->code;
     snprintf(last_detail, sizeof last_detail, "%s", item->detail);
 }
@@ -1450,11 +1464,60 @@ static void two_links_of_one_ob(void)
         list = &heap->list[cases[k].again];
         rrci_append(heap, list, *rrci_at(&heap->list[cases[k].kind], (size_t)cases[k].index));
         list->dict.on = 0;
+        fields_name_p = 1;
         finds(RRC_ELINKED, "the object has two links");
+        rrci_append(heap, list, *rrci_at(&heap->list[RRCI_P_OLD], 1));
+        rrci_append(heap, list, *rrci_at(&heap->list[RRCI_P_OLD], 1));
+        check_int(rrc_check(heap), RRC_ELINKED);        /* each that has another one behind it is told */
+        check_int(logged, 3);
+        logged = 0;
+        fields_name_p = 0;
+        check_link_fields();
+        rrci_remove(heap, list, list->count - 1);
+        rrci_remove(heap, list, list->count - 1);
         rrci_remove(heap, list, list->count - 1);
         rrc_heap_free(heap);
         logged = 0;
     }
+}
+
+/* A field of tp_members is a pointer to any struct. What was just written there is read, and what is cleared there is
+   seen, also by an optimizer that tells such pointers from others. */
+typedef struct typed {
+    rrc_object head;
+    struct typed *next;
+} typed;
+
+static volatile size_t next_offset = offsetof(typed, next);     /* it cannot know which field this is */
+
+static void members_of_any_type(void)
+{
+    rrc_member members[2] = { { "next", 0 }, { NULL, 0 } };
+    rrc_type type;
+    typed a, others[2];
+    int i, values = 0, cleared = 0;
+
+    open_heap();
+    memset(&type, 0, sizeof type);
+    memset(&a, 0, sizeof a);
+    memset(others, 0, sizeof others);
+    type.tp_members = members;
+    a.head.ob_type = &type;
+    members[0].offset = next_offset;
+    for (i = 0; i < 2; i++) {
+        others[i].head.ob_refcnt = 2;
+        a.next = &others[i];
+        values += rrci_member_value(&a.head, members) == &others[i].head;
+    }
+    check_int(values, 2);
+    for (i = 0; i < 2; i++) {
+        a.next = &others[i];
+        rrci_clear_members(heap, &a.head);
+        cleared += a.next == NULL;
+        check_int(others[i].head.ob_refcnt, 1);
+    }
+    check_int(cleared, 2);
+    close_heap();
 }
 
 #ifdef RRC_DEBUG
@@ -1764,7 +1827,7 @@ static void sums_over_parallelograms(void)
 #endif
 
 UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(reserves_that_just_suffice), UNIT(room_for_young_links), UNIT(found_late), UNIT(tracked_objects),
-           UNIT(what_was_put_off), UNIT(what_is_queued), UNIT(garbage_that_waits), UNIT(two_p_links_of_one_p), UNIT(two_links_of_one_ob),
+           UNIT(what_was_put_off), UNIT(what_is_queued), UNIT(garbage_that_waits), UNIT(two_p_links_of_one_p), UNIT(two_links_of_one_ob), UNIT(members_of_any_type),
            UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
            UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move),
            UNIT(links_are_made_in_steps), UNIT(young_links_are_made_in_steps), UNIT(replaced_tables_are_freed), UNIT(shrinking_while_it_grows), UNIT(collections_while_it_grows),

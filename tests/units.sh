@@ -42,6 +42,44 @@ for cc in $(compilers); do
     done
 done
 
+# Units that differ in RRC_DEBUG do not link, and the linker names the cause. A unit that takes and drops no references
+# may differ (rrc_heap_new compares the settings), and so may one with a private copy.
+names() {
+    rm -f "$out/program"
+    if "$@" -o "$out/program" >"$out/log" 2>&1; then return 1; fi
+    grep -q "undefined.*$name" "$out/log"
+}
+printf '#include "rawrefcount.h"\nint says(rrc_heap *h);\nint says(rrc_heap *h) { return rrc_check_config(h); }\n' >"$out/quiet.c"
+IFS=$NEWLINE
+for cc in $(compilers); do
+    unset IFS
+    cxx=$(cxx_of "$cc")
+    for language in c c++; do
+        compile="$cc -std=c99" link=$cc
+        if [ $language = c++ ]; then
+            have "$cxx" || continue
+            compile="$cxx -std=c++11 -x c++" link=$cxx
+        fi
+        for debug in '' -DRRC_DEBUG; do
+            rm -f "$out/main.o" "$out/impl.o" "$out/quiet.o" "$out/libimpl.so" "$out/alone.o"
+            if [ -n "$debug" ]; then other='' name=if_all_units_define_RRC_DEBUG
+            else other=-DRRC_DEBUG name=if_no_unit_defines_RRC_DEBUG; fi
+            # shellcheck disable=SC2086
+            $compile $debug -O1 -I. -c tests/tiny_main.c -o "$out/main.o" &&
+                $compile $other -O1 -fPIC -I. -c tests/tiny_impl.c -o "$out/impl.o" &&
+                $compile $debug -O1 -I. -c "$out/quiet.c" -o "$out/quiet.o" &&
+                $compile $debug -DRAWREFCOUNT_STATIC -O1 -I. -c tests/tiny_main.c -o "$out/alone.o" &&
+                $link -shared "$out/impl.o" -o "$out/libimpl.so" || fail "$cc, $language: not built"
+            expect "$cc, $language: a unit ${debug:-without RRC_DEBUG} among others is named" \
+                names "$link" "$out/main.o" "$out/impl.o"
+            expect "... also by a shared library" names "$link" "$out/main.o" "$out/libimpl.so"
+            expect "... a unit that counts nothing may differ, and one with a private copy" \
+                "$link" "$out/alone.o" "$out/quiet.o" "$out/impl.o" -o "$out/program"
+        done
+    done
+    [ "$QUICK" = 1 ] && break
+done
+
 # A unit that was built with another version of the header runs if both have the same RRC_ABI.
 mkdir -p "$out/other"
 link=$CC
