@@ -4093,6 +4093,14 @@ static void rrci_forget_slot_call(rrc_heap *heap, const rrc_object *ob)
         call->ob = NULL;
 }
 
+/* The field can be a pointer to any struct, so it is not accessed as a rrc_object *. */
+static rrc_object *rrci_member_value(rrc_object *ob, const rrc_member *member)
+{
+    rrc_object *value;
+    memcpy(&value, (const char *)ob + member->offset, sizeof value);
+    return value;
+}
+
 #ifndef RRC_NO_CYCLES
 /* ---- what a search and garbage do to the heads of tracked objects ---- */
 
@@ -4226,14 +4234,6 @@ static int rrci_may_go_on(const rrci_search *search)
         RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) - RRCI_MIRROR_HEAD)); \
         RRCI_PREFETCH((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) + 63)); \
     } while (0)
-
-/* The field can be a pointer to any struct, so it is not accessed as a rrc_object *. */
-static rrc_object *rrci_member_value(rrc_object *ob, const rrc_member *member)
-{
-    rrc_object *value;
-    memcpy(&value, (const char *)ob + member->offset, sizeof value);
-    return value;
-}
 
 static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg)
 {
