@@ -325,6 +325,7 @@
  *        - Python.h: all units of the formats of 3.11. A format with a mistake is refused before an argument
  *          is read. New: complex, PyArg_VaParse, PyArg_VaParseTupleAndKeywords, Py_CLEANUP_SUPPORTED.
  *        - A link of an object whose type has RRC_TPFLAGS_HAVE_GC and tp_basicsize 0 is refused (RRC_ETYPE).
+ *        - rrc_major_collection_pause keeps what the host has reported. In a mirrored heap it leaves an open step alone.
  *        - Python.h: weak references to garbage and in it are dead together, before any callback or finalizer runs.
  *          A weak reference that is garbage has no callback. `weakref` can be a base of a class.
  *        - Python.h: `__slots__`; bases whose layouts do not fit are refused; a dict or a tuple can contain itself when
@@ -1243,8 +1244,9 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
 
 /* The host interrupts its marking, and the mutator is about to run. The header forgets this
-   collection: call a trace function again before the free call. (In the host all that was traced
-   stays marked.) Nothing happens if no major collection is going on.
+   collection, but for what the host has reported: call a trace function again before the free call. (In the host all
+   that was traced stays marked. If it reports its marks, what was found alive so far is garbage for the next
+   collection at the earliest.) Nothing happens if no major collection is going on.
    [host's major collection, marking interrupted | no | nothing | O(links + tracked objects)] */
 RRC_API int rrc_major_collection_pause(rrc_heap *heap);
 
@@ -3210,6 +3212,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
         heap->alive--;                  /* rrc_marked reported it before the collection began */
     rrci_gc_remove(heap, ob);
     head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_SOON);
+    head->is.refs = 0;
     heap->changed++;
 }
 
@@ -3898,23 +3901,6 @@ static rrc_object *rrci_next_deferred(rrc_object *ob)
 static int rrci_is_deferred(rrc_object *ob)
 {
     return rrci_has_tag(ob, RRCI_TAG_DEFERRED);
-}
-
-/* Take ob out of heap->later, because code has found it there and is about to link it. */
-static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
-{
-    rrc_object *before = heap->later;
-    if (before == ob) {
-        heap->later = rrci_next_deferred(ob);
-    } else {
-        while (rrci_next_deferred(before) != ob)
-            before = rrci_next_deferred(before);
-        RRC_LINK(before) = RRC_LINK(ob);
-    }
-    heap->later_count--;
-    heap->pending_bytes -= rrci_bytes_of(ob);
-    RRC_LINK(ob) = NULL;
-    RRC_REFCNT(ob)--;
 }
 
 /* Has ob left the queue while rrc_heap_free runs? If it goes on living, C holds it. */
@@ -5551,11 +5537,11 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 /* ---- links ---- */
 
 /* I5: reserve all that collections and rrc_unlink can need from now on, with one more link in list
-   `kind`. */
-static int rrci_reserve(rrc_heap *heap, int kind)
+   `kind`, and `more` records besides. */
+static int rrci_reserve(rrc_heap *heap, int kind, size_t more)
 {
     rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
-    size_t links = rrci_count_records(heap) + 1;
+    size_t links = rrci_count_records(heap) + 1 + more;
     if (links > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
     if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
@@ -5596,7 +5582,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
     return ((RRCI_IS_WEAK(ob) && RRCI_IS_MIRRORED(heap)) || (rrci_is_sweeping(heap) && rrci_is_linked_ob(ob)))
-        && rrc_to_obj(heap, ob) == NULL;
+        && !rrci_is_odd(RRC_LINK(ob)) && rrc_to_obj(heap, ob) == NULL;
 }
 
 /* Does rrc_to_obj already hide the p of this linked object, which the collection may still keep? Then nobody but the
@@ -5620,7 +5606,8 @@ static RRCI_COLD int rrci_can_be_relinked(rrc_heap *heap, rrc_object *ob)
 
 static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts);
 
-/* Empty its link field: take from ob what that stands for, the old link or the wait for its dealloc. */
+/* Empty its link field: take from ob what that stands for, the old link or its place in heap->later. With ob all that comes
+   before it there goes to the queue, so that each object is moved once. */
 static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
 {
     int has_dead_cell = rrci_has_dead_cell(heap, ob);
@@ -5629,8 +5616,8 @@ static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
             RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
         rrci_unlink(heap, ob, has_dead_cell ? 2 : 0);
     }
-    if (rrci_is_deferred(ob))
-        rrci_take_back_deferred(heap, ob);
+    while (rrci_is_deferred(ob))
+        rrci_enqueue(heap, rrci_take_deferred(heap));
     rrci_empty_link_field(heap, ob);
 }
 
@@ -5676,7 +5663,7 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
         former = rrci_p_linked_ob(heap, p, kind);
     if (former != NULL && (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former)))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
-    code = rrci_reserve(heap, kind);
+    code = rrci_reserve(heap, kind, rrci_is_deferred(ob) ? heap->later_count : 0);
     if (code != RRC_OK)
         return code == RRC_ENOMEM ? code : rrci_error(heap, code, function, ob, p, "");
     made->link.p = p;
@@ -7743,14 +7730,34 @@ static void rrci_end_slices(rrc_heap *heap)
     rrci_leave_slices(heap);
 }
 
-/* Forget what slices have done so far. The heap may end next, and C's objects keep their counts: no mark of a watched
-   object stays in them. */
+/* Forget what the search noted of tracked objects, but not which are alive: the host does not report them again. */
+static void rrci_keep_reports(rrc_heap *heap)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    size_t i;
+    rrci_forget_gray(&heap->gray);
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (rrci_is_hole(ob))
+            continue;
+        rrci_gc_head_of(ob)->is.refs = 0;
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
+            rrci_unwatch(ob);
+        else if (rrci_is_below(heap, rrci_gc_head_of(ob), 0))
+            rrci_color(heap, ob, rrci_gc_head_of(ob), 0);       /* kept for a finalizer: p is marked, too */
+    }
+}
+
+/* Forget what the collection has done so far, but for reports. The heap may end next, and C's objects keep their counts: no
+   mark of a watched object stays in them. */
 static void rrci_pause_slices(rrc_heap *heap)
 {
-    rrci_reset_scratch(heap);
+    if (heap->searched && (heap->host_reports || heap->desc.reports_marks))
+        rrci_keep_reports(heap);
+    else
+        rrci_reset_scratch(heap);
     rrci_reset_linked(heap);
-    heap->searched = heap->host_reports = 0;
-    heap->plan = RRCI_UNDECIDED;
+    heap->searched = 0;
     rrci_leave_slices(heap);
     if (heap->gc_walking == 0)
         rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
@@ -8120,10 +8127,8 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
     int code = rrci_gate(heap, RRCI_MAJOR_PAUSE, function);
     if (code != RRC_OK)
         return code;
-    if (rrci_is_started(heap) || heap->stage != RRCI_IDLE || heap->alive > 0)
+    if (rrci_is_started(heap) || heap->state != heap->rest)
         rrci_pause_slices(heap);
-    heap->host_reports = 0;
-    heap->plan = RRCI_UNDECIDED;
     heap->state = heap->rest;
     return RRC_OK;
 }
