@@ -325,6 +325,8 @@
  *        - Python.h: all units of the formats of 3.11. A format with a mistake is refused before an argument
  *          is read. New: complex, PyArg_VaParse, PyArg_VaParseTupleAndKeywords, Py_CLEANUP_SUPPORTED.
  *        - A link of an object whose type has RRC_TPFLAGS_HAVE_GC and tp_basicsize 0 is refused (RRC_ETYPE).
+ *        - rrc_run_pending(heap, 0) drops all references of rrc_decref_later that have come. With a limit these leave half
+ *          of it to other work.
  *        - rrc_major_collection_pause keeps what the host has reported. In a mirrored heap it leaves an open step alone.
  *        - Python.h: weak references to garbage and in it are dead together, before any callback or finalizer runs.
  *          A weak reference that is garbage has no callback. `weakref` can be a base of a class.
@@ -1164,7 +1166,8 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
    rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
-/* Do pending work. First drop the references of rrc_decref_later, then the queue's. Then clear the weak references
+/* Do pending work. First drop the references of rrc_decref_later (with a limit, half of it goes to these, and what is left of
+   it in the end), then the queue's. Then clear the weak references
    of all cyclic garbage, run its finalizers, and clear it. As soon as C takes a reference to an object that waits, by
    rrc_incref or in another way, the object is garbage no more, and neither is all that it reaches in C: what has not
    been done is not done. An object whose own slot is running may take references to itself, if it drops them again.
@@ -8339,12 +8342,10 @@ static int rrci_has_mail(const rrc_heap *heap)
     return heap->letters != NULL || RRC_ATOMIC_LOAD(&((rrc_heap *)(uintptr_t)heap)->mail) > RRCI_MAIL_IS_CLOSED;
 }
 
-/* Drop references for other threads. Each counts in the quota. */
-static void rrci_read_mail(rrc_heap *heap)
+/* Drop references for other threads: each counts in the quota, of which `rest` is left. */
+static void rrci_read_letters(rrc_heap *heap, size_t rest)
 {
-    if (rrci_has_mail(heap) && heap->letters == NULL)
-        heap->letters = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, 0);
-    while (heap->letters != NULL && heap->quota > 0) {
+    while (heap->letters != NULL && heap->quota > rest) {
         rrci_letter *letter = heap->letters;
         rrc_object *ob = letter->ob;
         heap->letters = letter->next;
@@ -8352,6 +8353,15 @@ static void rrci_read_mail(rrc_heap *heap)
         heap->quota--;
         rrc_decref(heap, ob);
     }
+}
+
+/* The same for letters that were fetched before, and for those that have come since. */
+static void rrci_read_mail(rrc_heap *heap, size_t rest)
+{
+    rrci_read_letters(heap, rest);
+    if (heap->letters == NULL && rrci_has_mail(heap))
+        heap->letters = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, 0);
+    rrci_read_letters(heap, rest);
 }
 
 /* Accept no letters any more. Returns whether some are still to be read. */
@@ -8397,7 +8407,7 @@ RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob)
 
 #else
 #define rrci_has_mail(heap) ((void)(heap), 0)
-#define rrci_read_mail(heap) ((void)(heap))
+#define rrci_read_mail(heap, rest) ((void)(heap), (void)(rest))
 #define rrci_close_mail(heap) ((void)(heap), 0)
 #define rrci_free_mail(heap) ((void)(heap))
 #endif
@@ -8461,19 +8471,20 @@ static int rrci_do_deferred(rrc_heap *heap)
     return 1;
 }
 
-/* Do pending work in this order, until none is left or the quota is spent. Returns the number of objects
-   handled. */
+/* Do pending work in this order, until none is left or the quota is spent. Letters get half of it first, and what the rest
+   leaves of it. Returns the number of objects handled. */
 static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
 {
     int running = heap->running;
     heap->running = 1;
     heap->quota = quota;
     heap->working = RRCI_UNTRACKED;
-    rrci_read_mail(heap);
+    rrci_read_mail(heap, quota - quota / 2);
     while (heap->quota > 0) {
         if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap))
             break;
     }
+    rrci_read_mail(heap, 0);
     heap->running = running;
     if (heap->rest == RRCI_PARTING && rrci_count_waiting(heap) + heap->cleared == 0)
         heap->state = heap->rest = RRCI_MUTATOR;
@@ -10393,7 +10404,7 @@ static void rrci_do_last(rrc_heap *heap, int *rounds_left)
     while ((pending = rrci_pending(heap)) > 0 && *rounds_left > 0) {
         ptrdiff_t objects = heap->objects;
         heap->quota = SIZE_MAX;
-        rrci_read_mail(heap);
+        rrci_read_mail(heap, 0);
         rrci_do_pending(heap, pending);
         *rounds_left -= heap->objects >= objects;
     }
