@@ -1331,8 +1331,8 @@ RRC_API int rrc_gc_disable(rrc_heap *heap);
 RRC_API int rrc_gc_is_enabled(rrc_heap *heap);
 
 /* Call callback(ob, arg) for each tracked object, until it returns 0. ob is held during the call. The
-   callback may make, track, untrack and free objects. Objects that are tracked during the walk may be
-   left out. The search for cycles is off during the walk. In the middle of a major collection in slices a walk
+   callback may make, track, untrack and free objects. Objects that are tracked during the walk, and garbage that C gets
+   hold of meanwhile, may be left out. The search for cycles is off during the walk. In the middle of a major collection in slices a walk
    needs memory; if there is none, no object is visited.
    [mutator | allocates | calls callback, dealloc, realloc | O(tracked objects)] */
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg);
@@ -2237,7 +2237,7 @@ struct rrc_heap {
     unsigned      depth;            /* nested deallocs */
     unsigned      triggering;       /* inside dealloc_trigger */
     unsigned      gc_walking;       /* during walks: removed objects leave holes */
-    size_t        walked;           /* ... and objects can move to other lists so often before the holes are filled: back
+    size_t        walked;           /* ... and until the outermost one ends, objects can move to other lists so often before the holes are filled: back
                                        from where they wait, and if a search goes on, to there and back */
     char          gc_collecting;    /* inside rrc_gc_collect */
     char          is_at_once;       /* ... and in a step of it that lets wrappers be weak: desc.collects_at_once */
@@ -5209,10 +5209,11 @@ static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
     return 1;
 }
 
+/* (If code has taken a reference meanwhile, rrci_del reports it, and ob lives on.) */
 static void rrci_free_object(rrc_heap *heap, rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
-    if (type->tp_free != NULL)
+    if (type->tp_free != NULL && RRCI_COUNT(ob) == 0)
         type->tp_free(heap, ob);
     else
         rrci_del(heap, ob, "rrc_del");
@@ -8291,13 +8292,14 @@ static void rrci_weigh_waiting(rrc_heap *heap)
         for (i = heap->gc[kind].count; i-- > 0;) {
             rrc_object *ob;
             if (i >= heap->gc[kind].count)
-                continue;               /* others were absolved, too */
+                continue;               /* others were absolved, too; one that fills a place may be weighed twice */
             ob = *rrci_ob_at(&heap->gc[kind], i);
             if (rrci_is_wrapper(heap, ob) && rrci_references(heap, ob) - 1 > (intptr_t)rrci_gc_head_of(ob)->is.refs)
                 rrci_absolve_all(heap, ob);
-            else
-                rrci_gc_head_of(ob)->is.refs = 0;
         }
+    for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            rrci_gc_head_of(*rrci_ob_at(&heap->gc[kind], i))->is.refs = 0;
 }
 
 /* Do some work for one garbage object. Returns 0 if none waits. */
@@ -8624,12 +8626,6 @@ RRC_API int rrc_gc_disable(rrc_heap *heap)
     return rrci_gc_switch(heap, 0);
 }
 
-/* From here to rrci_end_walk, removed objects leave holes. */
-static void rrci_begin_walk(rrc_heap *heap)
-{
-    heap->gc_walking++;
-}
-
 static void rrci_end_walk(rrc_heap *heap)
 {
     int kind;
@@ -8651,9 +8647,10 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         rrci_error(heap, RRC_ENULL, "rrc_gc_visit_objects", NULL, NULL, "callback is NULL");
         return;
     }
-    rrci_begin_walk(heap);
-    heap->walked = rrci_count_waiting(heap) + (heap->searched ? 2 * heap->gc[RRCI_TRACKED].count : 0);
-    if (heap->walked > 0 && rrci_reserve_lists(heap, rrci_count_records(heap), rrci_count_tracked(heap)) != RRC_OK) {
+    if (heap->gc_walking++ == 0)        /* from here to rrci_end_walk, removed objects leave holes */
+        heap->walked = rrci_count_waiting(heap) + (heap->searched ? 2 * heap->gc[RRCI_TRACKED].count : 0);
+    if (heap->gc_walking == 1 && heap->walked > 0
+        && rrci_reserve_lists(heap, rrci_count_records(heap), rrci_count_tracked(heap)) != RRC_OK) {
         rrci_error(heap, RRC_ENOMEM, "rrc_gc_visit_objects", NULL, NULL, "no object was visited");
         go_on = 0;
     }
@@ -10451,9 +10448,11 @@ static size_t rrci_watch_owners(rrc_heap *heap, int kind)
         rrc_object *ob = rrci_at(list, i)->ob;
         if (i + RRCI_AHEAD < list->count)
             RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_AHEAD)->ob);
-        if (rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 0 && !rrci_awaits_search(heap, ob)
-            && RRC_HOST_SURVIVOR(heap, rrci_at(list, i)->p) == NULL) {
-            RRC_REFCNT(ob) |= INTPTR_MIN;
+        if (!rrci_is_linked_ob(ob) || rrc_refcnt(ob) != 0)
+            continue;
+        RRC_REFCNT(ob) &= INTPTR_MAX;   /* (a watch may have outlived its search) */
+        if (!rrci_awaits_search(heap, ob) && RRC_HOST_SURVIVOR(heap, rrci_at(list, i)->p) == NULL) {
+            rrci_watch(ob);
             n++;
         }
     }
@@ -10468,8 +10467,8 @@ static void rrci_part_owners(rrc_heap *heap, int kind, const char *function)
     for (i = list->count; i-- > 0;) {
         rrc_object *ob;
         ob = rrci_at(list, i)->ob;      /* (hooks do not shorten the list, as links hold) */
-        if (RRC_REFCNT(ob) >= 0)
-            continue;
+        if (RRC_REFCNT(ob) >= 0 || rrc_refcnt(ob) != 0)
+            continue;                   /* (what was cleared, and is referred to, is watched, too) */
         RRC_REFCNT(ob) &= INTPTR_MAX;   /* (if the hook parted has taken a reference, it is not watched any more) */
         rrci_dissolve(heap, list, i, 1, function);
     }
@@ -10563,9 +10562,9 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
     heap->plan = RRCI_UNDECIDED;
     heap->state = RRCI_ENDING;
     heap->desc.mark_from_c(heap->desc.userdata, 0);
-    for (k = 0; n > 0 && k < 2; k++) {
-        rrci_part_owners(heap, kinds[k], function);
-        rrci_part_owners(heap, kinds[k] + RRCI_YOUNG, function);
+    if (n > 0) {
+        rrci_part_owners(heap, kinds[k - 1], function);
+        rrci_part_owners(heap, kinds[k - 1] + RRCI_YOUNG, function);
     }
     rrci_do_last(heap, rounds_left);
     return heap->objects != objects || heap->finalized != finalized || heap->parted != parted;
