@@ -10452,7 +10452,7 @@ static size_t rrci_watch_owners(rrc_heap *heap, int kind)
             continue;
         RRC_REFCNT(ob) &= INTPTR_MAX;   /* (a watch may have outlived its search) */
         if (!rrci_awaits_search(heap, ob) && RRC_HOST_SURVIVOR(heap, rrci_at(list, i)->p) == NULL) {
-            rrci_watch(ob);
+            RRC_REFCNT(ob) |= INTPTR_MIN;
             n++;
         }
     }
