@@ -187,8 +187,8 @@
  * A host without generations has only major collections, and leaves is_young NULL. A major
  * collection covers young links too, and needs no minor one before it. A host may repeat a trace call
  * before its free call, and keeps its marks until then. A host with ephemerons looks at them in propagate.
- * If it can only do so after the trace call, it repeats that call. (Then an object that only the value of an ephemeron reaches can be
- * finalized although it is alive: the first call has marked the value for the finalizer, so that the
+ * If it can only do so after the trace call, it repeats that call. (Then an object that only the value of an ephemeron
+ * reaches can be finalized although it is alive: the first call has marked the value for the finalizer, so that the
  * host sees nothing to do.) survivor returns p itself for a p that
  * is never collected (a prebuilt one), and for a young p that does not move (a large object).
  * No code of the mutator may run between a trace call and its free call.
@@ -325,9 +325,6 @@
  *        - Python.h: all units of the formats of 3.11. A format with a mistake is refused before an argument
  *          is read. New: complex, PyArg_VaParse, PyArg_VaParseTupleAndKeywords, Py_CLEANUP_SUPPORTED.
  *        - A link of an object whose type has RRC_TPFLAGS_HAVE_GC and tp_basicsize 0 is refused (RRC_ETYPE).
- *        - rrc_run_pending(heap, 0) drops all references of rrc_decref_later that have come. With a limit these leave half
- *          of it to other work.
- *        - rrc_major_collection_pause keeps what the host has reported. In a mirrored heap it leaves an open step alone.
  *        - Python.h: weak references to garbage and in it are dead together, before any callback or finalizer runs.
  *          A weak reference that is garbage has no callback. `weakref` can be a base of a class.
  *        - Python.h: `__slots__`; bases whose layouts do not fit are refused; a dict or a tuple can contain itself when
@@ -445,8 +442,8 @@
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked
  *                                              objects take 32 more bytes
- *   RRC_NO_CYCLES               off            leaves out the search for cycles, and so 33 of 66 KB (-Os, x86-64). There
- *                                              are links, the rule, generations, the queue, counted objects,
+ *   RRC_NO_CYCLES               off            leaves out the search for cycles, and so 33 of 66 KB (-Os, x86-64).
+ *                                              There are links, the rule, generations, the queue, counted objects,
  *                                              rrc_check and rrc_get_stats. There is no function of the parts "cycles"
  *                                              and "closed hosts", no collection in slices, and no inspection: a
  *                                              program that calls one does not link. (A unit that defines this
@@ -824,9 +821,9 @@ typedef struct rrc_desc {
        must allocate nothing, and its result is ignored.
        rrc_mirror_step calls this hook for objects that have changed, and for wrappers that have lost
        their link. It is also called when an object with a node is untracked or freed. It may
-       allocate in the host, and so collect and run finalizers. It must return to its caller. (If such a finalizer unlinks a target that is not
-       tracked, nothing stands for that target any more: leave it out.) A result other than 0
-       reports failure. The node then refers to its former targets, or to some of them. */
+       allocate in the host, and so collect and run finalizers. It must return to its caller. (If such a finalizer
+       unlinks a target that is not tracked, nothing stands for that target any more: leave it out.) A result other than
+       0 reports failure. The node then refers to its former targets, or to some of them. */
     int (*mirror)(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n);
 
     /* If on, root the object that stands for ob (rrc_mirror_target), else unroot it. It may be rooted
@@ -842,8 +839,8 @@ typedef struct rrc_desc {
 
     /* Not zero, in a mirrored heap without confirms_deaths: in rrc_gc_collect, no code of the program runs in calls of
        mirror, and in a call of collect not before the collection has found its dead, in any thread. Then wrappers need
-       not stay rooted meanwhile, and garbage cycles through them go: see >>outside. If finalizers of the program can run
-       before collect returns, call rrc_touch before the first of them for each wrapper that has not died. */
+       not stay rooted meanwhile, and garbage cycles through them go: see >>outside. If finalizers of the program can
+       run before collect returns, call rrc_touch before the first of them for each wrapper that has not died. */
     int collects_at_once;
 
     /* The other hooks are for a mirrored heap with cells: see rrc_cell. If pin is there, the heap has cells, and the
@@ -1166,8 +1163,7 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
    rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
-/* Do pending work. First drop the references of rrc_decref_later (with a limit, half of it goes to these, and what is left of
-   it in the end), then the queue's. Then clear the weak references
+/* Do pending work. First drop the references of rrc_decref_later, then the queue's. Then clear the weak references
    of all cyclic garbage, run its finalizers, and clear it. As soon as C takes a reference to an object that waits, by
    rrc_incref or in another way, the object is garbage no more, and neither is all that it reaches in C: what has not
    been done is not done. An object whose own slot is running may take references to itself, if it drops them again.
@@ -1247,9 +1243,8 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
 
 /* The host interrupts its marking, and the mutator is about to run. The header forgets this
-   collection, but for what the host has reported: call a trace function again before the free call. (In the host all
-   that was traced stays marked. If it reports its marks, what was found alive so far is garbage for the next
-   collection at the earliest.) Nothing happens if no major collection is going on.
+   collection: call a trace function again before the free call. (In the host all that was traced
+   stays marked.) Nothing happens if no major collection is going on.
    [host's major collection, marking interrupted | no | nothing | O(links + tracked objects)] */
 RRC_API int rrc_major_collection_pause(rrc_heap *heap);
 
@@ -1311,8 +1306,8 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
    among C objects alone, and take every linked object as held. Then do all pending work. If
    finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
    comes before `collect`, and another one after it. As long as pending work has freed tracked objects, a further
-   step looks for what only they owned (at most 10 times). What garbage leaves is searched for once more, to tell whether
-   it is uncollectable. Returns how many tracked objects were found
+   step looks for what only they owned (at most 10 times). What garbage leaves is searched for once more, to tell
+   whether it is uncollectable. Returns how many tracked objects were found
    unreachable and freed, or are uncollectable. Returns 0 at once if the search is disabled, or if a collection, a
    dealloc, a walk, a step, pending work or rrc_heap_free is going on. If a collection in slices is going on, `collect`
    finishes it. Without `collect` only the host can finish it: while it marks, this does nothing and returns 0, as
@@ -1331,8 +1326,8 @@ RRC_API int rrc_gc_disable(rrc_heap *heap);
 RRC_API int rrc_gc_is_enabled(rrc_heap *heap);
 
 /* Call callback(ob, arg) for each tracked object, until it returns 0. ob is held during the call. The
-   callback may make, track, untrack and free objects. Objects that are tracked during the walk, and garbage that C gets
-   hold of meanwhile, may be left out. The search for cycles is off during the walk. In the middle of a major collection in slices a walk
+   callback may make, track, untrack and free objects. Objects that are tracked during the walk may be
+   left out. The search for cycles is off during the walk. In the middle of a major collection in slices a walk
    needs memory; if there is none, no object is visited.
    [mutator | allocates | calls callback, dealloc, realloc | O(tracked objects)] */
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg);
@@ -2232,13 +2227,13 @@ struct rrc_heap {
     int           forgives;         /* what a search finds alive has not been cleared: see rrci_forgive */
     rrci_gc_kind  working;          /* in heaps with wrappers: the kind of work that was begun last */
     struct rrci_slot_call *slot_calls;      /* calls of these slots, the innermost first */
-    uintptr_t     slot_bits;        /* of their objects: nearly always this tells that ob is none of them */
+    uintptr_t     slot_bits;        /* of the outer ones' objects: nearly always this tells that ob is none of them */
     int           running;          /* inside rrci_do_pending */
     unsigned      depth;            /* nested deallocs */
     unsigned      triggering;       /* inside dealloc_trigger */
     unsigned      gc_walking;       /* during walks: removed objects leave holes */
-    size_t        walked;           /* ... and until the outermost one ends, objects can move to other lists so often before the holes are filled: back
-                                       from where they wait, and if a search goes on, to there and back */
+    size_t        walked;           /* ... and objects can move to other lists so often before the holes are filled:
+                                       back from where they wait, and if a search goes on, to there and back */
     char          gc_collecting;    /* inside rrc_gc_collect */
     char          is_at_once;       /* ... and in a step of it that lets wrappers be weak: desc.collects_at_once */
 #ifdef RRC_DEBUG
@@ -2824,7 +2819,6 @@ typedef union rrci_mirror_head {
 #define RRCI_MIRROR_HEAD ((size_t)0)
 #endif
 
-#define RRCI_GC_LIST_BITS     3
 #define RRCI_GC_LIST          ((uintptr_t)7)        /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEAR */
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 3)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 4)   /* a rrci_var_head comes before this one */
@@ -2975,7 +2969,7 @@ static int rrci_is_waiting(const rrci_gc_head *head)
 /* The search need not watch this tracked object any more. (What goes by its count is watched all the same.) */
 RRCI_ALWAYS_INLINE void rrci_unwatch(rrc_object *ob)
 {
-    if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
+    if (RRC_REFCNT(ob) < 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
         RRC_REFCNT(ob) &= INTPTR_MAX;
 }
 
@@ -3114,8 +3108,8 @@ static int rrci_is_late(const rrc_heap *heap, rrc_object *ob)
         && rrci_is_below(heap, rrci_gc_head_of(ob), 0);
 }
 
-/* Is ob garbage, or kept for it? It waits, or is to wait, or it goes by its count: it was cleared, or only its link held
-   it. */
+/* Is ob garbage, or kept for it? It waits, or is to wait, or it goes by its count: it was cleared, or only its link
+   held it. */
 static int rrci_is_condemned(const rrc_heap *heap, rrc_object *ob)
 {
     if ((RRC_REFCNT(ob) >= 0 && heap->slot_calls == NULL) || !rrci_is_tracked(ob))
@@ -3199,13 +3193,10 @@ static void rrci_forget_cleared(rrc_heap *heap, rrci_gc_head *head)
     head->is.word &= ~RRCI_GC_CLEARED;
 }
 
-/* Take ob out of its list: the search for cycles does not see it any more. */
+/* Take a tracked object out of its list: the search for cycles does not see it any more. */
 static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_gc_head *head;
-    if (!rrci_is_tracked(ob))
-        return;
-    head = rrci_gc_head_of(ob);
+    rrci_gc_head *head = rrci_gc_head_of(ob);
     if (rrci_is_finalizable(ob))
         heap->finalizable--;
     rrci_set_uncollectable(heap, head, 0);
@@ -3215,7 +3206,6 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
         heap->alive--;                  /* rrc_marked reported it before the collection began */
     rrci_gc_remove(heap, ob);
     head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_SOON);
-    head->is.refs = 0;
     heap->changed++;
 }
 
@@ -3906,6 +3896,23 @@ static int rrci_is_deferred(rrc_object *ob)
     return rrci_has_tag(ob, RRCI_TAG_DEFERRED);
 }
 
+/* Take ob out of heap->later, because code has found it there and is about to link it. */
+static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_object *before = heap->later;
+    if (before == ob) {
+        heap->later = rrci_next_deferred(ob);
+    } else {
+        while (rrci_next_deferred(before) != ob)
+            before = rrci_next_deferred(before);
+        RRC_LINK(before) = RRC_LINK(ob);
+    }
+    heap->later_count--;
+    heap->pending_bytes -= rrci_bytes_of(ob);
+    RRC_LINK(ob) = NULL;
+    RRC_REFCNT(ob)--;
+}
+
 /* Has ob left the queue while rrc_heap_free runs? If it goes on living, C holds it. */
 static int rrci_has_left(const rrc_heap *heap, rrc_object *ob)
 {
@@ -4052,9 +4059,10 @@ static void rrci_begin_slot(rrc_heap *heap, rrci_slot_call *call, const rrc_obje
 {
     call->ob = ob;
     call->bits = heap->slot_bits;
-    heap->slot_bits |= rrci_slot_bit(ob);
     call->is_reached = 0;
     call->outer = heap->slot_calls;
+    if (call->outer != NULL)
+        heap->slot_bits |= rrci_slot_bit(call->outer->ob);
     heap->slot_calls = call;
 }
 
@@ -4067,19 +4075,13 @@ static void rrci_end_slot(rrc_heap *heap, const rrci_slot_call *call)
 RRCI_ALWAYS_INLINE rrci_slot_call *rrci_slot_call_of(const rrc_heap *heap, const rrc_object *ob)
 {
     rrci_slot_call *call = heap->slot_calls;
-    if (!RRCI_UNLIKELY(call != NULL && (heap->slot_bits & rrci_slot_bit(ob)) != 0))
+    if (call == NULL || call->ob == ob)
+        return call;
+    if (!RRCI_UNLIKELY((heap->slot_bits & rrci_slot_bit(ob)) != 0))
         return NULL;
     while (call != NULL && call->ob != ob)
         call = call->outer;
     return call;
-}
-
-/* ob is freed, in its tp_dealloc: what is at this address later is another object. */
-static void rrci_forget_slot_call(rrc_heap *heap, const rrc_object *ob)
-{
-    rrci_slot_call *call = rrci_slot_call_of(heap, ob);
-    if (call != NULL)
-        call->ob = NULL;
 }
 
 /* The field can be a pointer to any struct, so it is not accessed as a rrc_object *. */
@@ -4250,15 +4252,15 @@ RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_v
     RRCI_END_HOOK(search->heap);
 }
 
-/* Where a tracked object is: its index and the number of its list. It is never 0. */
+/* Where an object is in RRCI_TRACKED: its index plus 1. It is never 0. */
 static uintptr_t rrci_place(const rrci_gc_head *head)
 {
-    return head->is.word >> RRCI_GC_SHIFT << RRCI_GC_LIST_BITS | rrci_gc_list(head);
+    return (head->is.word >> RRCI_GC_SHIFT) + 1;
 }
 
 static rrc_object **rrci_at_place(const rrc_heap *heap, uintptr_t place)
 {
-    return rrci_ob_at(&heap->gc[place & RRCI_GC_LIST], (size_t)(place >> RRCI_GC_LIST_BITS));
+    return rrci_ob_at(&heap->gc[RRCI_TRACKED], (size_t)(place - 1));
 }
 
 /* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
@@ -4266,7 +4268,7 @@ static rrc_object **rrci_at_place(const rrc_heap *heap, uintptr_t place)
    When one is taken off, its successor is prefetched, and has the time of 63 others to arrive.
    A gray object can be freed or moved while it waits. So the scratch words have places instead of addresses. An object
    that leaves its place leaves a hole, which is threaded instead. */
-static void rrci_push_gray(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_push_gray(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
 {
     size_t stripe = gray->in++ % RRCI_STRIPES;
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -4651,7 +4653,8 @@ static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 /* ---- what is found alive ---- */
 
 /* A search has found a tracked object at this level: 0, it is alive; RRCI_GC_KEPT, garbage with a finalizer to run
-   reaches it; RRCI_GC_OWNED, it is garbage that other garbage owns. A level is above the others if its number is less. */
+   reaches it; RRCI_GC_OWNED, it is garbage that other garbage owns. A level is above the others if its number is
+   less. */
 RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrc_object *ob, rrci_gc_head *head, uintptr_t level)
 {
     head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED))
@@ -5090,6 +5093,7 @@ static int rrci_drop_one(rrc_heap *heap, rrc_object *ob)
 static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     const rrc_type *type;
+    rrci_slot_call *call;
     char *memory;
     size_t size = 0, index;
     if (heap == NULL || ob == NULL)
@@ -5104,7 +5108,8 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
         return;
     }
-    if (RRCI_COUNT(ob) > (rrci_slot_call_of(heap, ob) == NULL)) {
+    call = rrci_slot_call_of(heap, ob);
+    if (RRCI_COUNT(ob) > (call == NULL)) {
         rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob), "others refer to the object; it was not freed");
         return;
     }
@@ -5119,9 +5124,11 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     }
     if (rrci_has_left(heap, ob))
         rrci_empty_link_field(heap, ob);
-    rrci_untrack(heap, ob);
+    if (rrci_is_tracked(ob))
+        rrci_untrack(heap, ob);
     rrci_is_gone(heap, ob);
-    rrci_forget_slot_call(heap, ob);
+    if (call != NULL)
+        call->ob = NULL;                /* what is at this address later is another object */
     RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
     memory = (char *)ob - rrci_bytes_before(type, rrci_is_sized(ob, type));
     if (type->tp_basicsize > 0) {
@@ -5209,11 +5216,10 @@ static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
     return 1;
 }
 
-/* (If code has taken a reference meanwhile, rrci_del reports it, and ob lives on.) */
 static void rrci_free_object(rrc_heap *heap, rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
-    if (type->tp_free != NULL && RRCI_COUNT(ob) == 0)
+    if (type->tp_free != NULL)
         type->tp_free(heap, ob);
     else
         rrci_del(heap, ob, "rrc_del");
@@ -5325,7 +5331,8 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
 static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
 {
     RRC_REFCNT(ob) = 0;
-    rrci_untrack(heap, ob);
+    if (rrci_is_tracked(ob))
+        rrci_untrack(heap, ob);
     rrci_is_gone(heap, ob);
     rrci_free_object(heap, ob);
 }
@@ -5381,7 +5388,7 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
         }
     }
     RRCI_MIRRORED(heap, rrci_root(heap, ob));
-    if (RRCI_UNLIKELY(!RRCI_IS_IDLE(heap)))
+    if (RRCI_UNLIKELY(rrci_is_marking(heap)))
         rrci_event(heap, ob, RRCI_EVENT_UNLINKED);
 }
 
@@ -5541,11 +5548,11 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 /* ---- links ---- */
 
 /* I5: reserve all that collections and rrc_unlink can need from now on, with one more link in list
-   `kind`, and `more` records besides. */
-static int rrci_reserve(rrc_heap *heap, int kind, size_t more)
+   `kind`. */
+static int rrci_reserve(rrc_heap *heap, int kind)
 {
     rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
-    size_t links = rrci_count_records(heap) + 1 + more;
+    size_t links = rrci_count_records(heap) + 1;
     if (links > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
     if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
@@ -5586,7 +5593,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
     return ((RRCI_IS_WEAK(ob) && RRCI_IS_MIRRORED(heap)) || (rrci_is_sweeping(heap) && rrci_is_linked_ob(ob)))
-        && !rrci_is_odd(RRC_LINK(ob)) && rrc_to_obj(heap, ob) == NULL;
+        && rrc_to_obj(heap, ob) == NULL;
 }
 
 /* Does rrc_to_obj already hide the p of this linked object, which the collection may still keep? Then nobody but the
@@ -5610,8 +5617,7 @@ static RRCI_COLD int rrci_can_be_relinked(rrc_heap *heap, rrc_object *ob)
 
 static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts);
 
-/* Empty its link field: take from ob what that stands for, the old link or its place in heap->later. With ob all that comes
-   before it there goes to the queue, so that each object is moved once. */
+/* Empty its link field: take from ob what that stands for, the old link or the wait for its dealloc. */
 static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
 {
     int has_dead_cell = rrci_has_dead_cell(heap, ob);
@@ -5620,8 +5626,8 @@ static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
             RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
         rrci_unlink(heap, ob, has_dead_cell ? 2 : 0);
     }
-    while (rrci_is_deferred(ob))
-        rrci_enqueue(heap, rrci_take_deferred(heap));
+    if (rrci_is_deferred(ob))
+        rrci_take_back_deferred(heap, ob);
     rrci_empty_link_field(heap, ob);
 }
 
@@ -5667,7 +5673,7 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
         former = rrci_p_linked_ob(heap, p, kind);
     if (former != NULL && (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former)))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
-    code = rrci_reserve(heap, kind, rrci_is_deferred(ob) ? heap->later_count : 0);
+    code = rrci_reserve(heap, kind);
     if (code != RRC_OK)
         return code == RRC_ENOMEM ? code : rrci_error(heap, code, function, ob, p, "");
     made->link.p = p;
@@ -6315,7 +6321,8 @@ static void rrci_demote(rrc_heap *heap)
  * can break a foreign cycle. At the end of a heap such wrappers wait for the search, and then go in any case.
  *
  * In a MIRRORED heap a wrapper whose foreign references are all explained may become weak. But then foreign code takes
- * a reference, and nobody makes the wrapper strong. Three promises help, and without them a wrapper always stays rooted:
+ * a reference, and nobody makes the wrapper strong. Three promises help, and without them a wrapper always stays
+ * rooted:
  *
  *   RRC_TPFLAGS_TOUCHES   whoever takes or moves a foreign reference calls rrc_touch for the wrapper first. Then the
  *                         rules of >>mirror hold as they are.
@@ -6325,11 +6332,11 @@ static void rrci_demote(rrc_heap *heap)
  *   collects_at_once      a collection of rrc_gc_collect finds its dead while the program stands still. So what a step
  *                         has weighed just before is true until then, and a step just after it roots the others again.
  *
- * Why confirmed deaths are right: what only the dead hold was unreachable when they died, and the dead run no code before they
- * are let go. If each reference to a dead wrapper is visited by a dead object, the program reaches none of them. All
- * come back or none, as the dead refer to each other. A step begins with the same question: it dissolves links only if
- * the dead may go. (With rrc_mirror_confirm_each they can go in groups: those that two collections in a row have found
- * dead, when what others hold among them was rooted from the first to the second.)
+ * Why confirmed deaths are right: what only the dead hold was unreachable when they died, and the dead run no code
+ * before they are let go. If each reference to a dead wrapper is visited by a dead object, the program reaches none of
+ * them. All come back or none, as the dead refer to each other. A step begins with the same question: it dissolves
+ * links only if the dead may go. (With rrc_mirror_confirm_each they can go in groups: those that two collections in a
+ * row have found dead, when what others hold among them was rooted from the first to the second.)
  *
  * A tracked wrapper that loses its link while others refer to its foreign object is held by the header from then on
  * (RRCI_NODE_HELD), as nobody else would. So is one that is not garbage any more. If C holds it besides, and it was not
@@ -6358,15 +6365,15 @@ static void rrci_demote(rrc_heap *heap)
  * next one. Until then searches take them as alive: their references are not explained, and their P
  * links hold.
  *
- * Each search watches what it visits, as in >>slices, and garbage remains watched while it waits, until
- * its own slot is called. So the first reference that C takes to it is an event, and absolves it, with all
+ * A search watches what it has not found alive, as in >>slices, and garbage remains watched while it waits,
+ * until its own slot is called. So the first reference that C takes to it is an event, and absolves it, with all
  * that it reaches in C (rrci_absolve_all). What is still tracked after its tp_clear is marked
  * (RRCI_GC_CLEARED). If the next search finds it to be garbage again, it is uncollectable.
  *
  * Explained references are counted in the scratch words of the GC heads: less 2 for each visit. A search
- * that is divided begins with twice the weight and 1, when it first sees an object. So no count is spoiled by a traverse that visits other objects
- * the second time. An object without a GC head
- * counts as held by each reference to it.
+ * that is divided begins with twice the weight and 1, when it first sees an object. So no count is spoiled
+ * by a traverse that visits other objects the second time. An object without a GC head counts as held by
+ * each reference to it.
  *
  * Between the two calls rrc_major_collection_keep goes on with step 3, from what garbage owns. What it
  * finds is colored too, but remains garbage (RRCI_GC_OWNED). The p of waiting garbage may then live on,
@@ -6420,7 +6427,8 @@ static void rrci_demote(rrc_heap *heap)
  * own until 8 is done: see >>protocol.)
  *
  *   8. What finalizers need and what garbage owns is kept: this is rrc_major_collection_keep.
- *   9. Garbage moves to the lists of what waits. rrc_run_pending does not deal with garbage until the collection has ended.
+ *   9. Garbage moves to the lists of what waits. rrc_run_pending does not deal with garbage until the collection has
+ *      ended.
  *  10. Links whose p died are dissolved. Young links are as soon as 8 is done (without garbage, in
  *      rrc_major_collection_trace), so that no minor collection after that sees a dead p. Until the sweep has passed
  *      a link, rrc_to_obj asks the host about its p.
@@ -6469,12 +6477,13 @@ static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *paren
 
 /* ---- EXPLAIN ---- */
 
-/* A search that is divided sees ob for the first time: its scratch word gets its weight, doubled and odd, and ob is
-   watched. Each visit subtracts 2. (In a search that is not divided, the weight is taken when the scan comes to ob.) */
+/* A search that is divided sees ob, perhaps for the first time: its scratch word gets its weight, doubled and odd, and
+   ob is watched. Each visit subtracts 2. (In a search that is not divided, the weight is taken when the scan comes to
+   ob, which is watched if it is not found alive then.) */
 RRCI_ALWAYS_INLINE void rrci_see(const rrci_search *search, rrc_object *ob, rrci_gc_head *head)
 {
     rrc_heap *heap = search->heap;
-    if (!search->is_divided || head->is.refs != 0)
+    if (head->is.refs != 0)
         return;
     head->is.refs = (uintptr_t)rrci_weight(heap, ob) * 2 + 1;
     if (!RRCI_IS_MIRRORED(heap))
@@ -6500,10 +6509,13 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(const rrci_search *search, rrc_object *
     if (rrci_is_gc_type(RRC_TYPE(ob)))
         list = rrci_gc_list(head);
     if ((search->explains & RRCI_EXPLAINS(list)) == 0
-        || (list == RRCI_TRACKED && search->is_divided && rrci_is_alive(search->heap, head))
         || (list == RRCI_UNTRACKED && !(rrci_is_linked_ob(ob) && rrci_has_gc_head(ob) && RRC_LINK(ob) != NULL)))
         return;
-    rrci_see(search, ob, head);
+    if (search->is_divided) {
+        if (list == RRCI_TRACKED && rrci_is_alive(search->heap, head))
+            return;
+        rrci_see(search, ob, head);
+    }
     head->is.refs -= 2;
 }
 
@@ -6601,8 +6613,8 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
     } while (0)
 
 /* Are the references of objects that are known to be alive left out? What they refer to is taken as held then, and is
-   alive indeed. (A search among C objects alone begins with none.) Debug builds explain them all the same, if the search
-   is not divided: otherwise too many visits would not be found. */
+   alive indeed. (A search among C objects alone begins with none.) Debug builds explain them all the same, if the
+   search is not divided: otherwise too many visits would not be found. */
 static int rrci_leaves_out_alive(const rrci_search *search)
 {
     return search->heap->alive > 0 && (!RRCI_CHECKS || search->max != SIZE_MAX);
@@ -6629,10 +6641,8 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
         if (rrci_is_alive(search->heap, rrci_gc_head_of(ob))) {
             if (leaves_out)
                 continue;
-        } else {
+        } else if (search->is_divided) {
             rrci_see(search, ob, rrci_gc_head_of(ob));
-            if (search->watches)
-                rrci_watch(ob);
         }
         rrci_traverse(search, ob, rrci_visit_explain);
     }
@@ -6729,16 +6739,16 @@ static void rrci_reach_linked(rrc_heap *heap, rrc_object *ob)
         RRC_HOST_TRACE(heap, RRC_LINK(ob));
 }
 
-/* An object at search->level refers to ob. */
-RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
+/* An object at this level refers to ob. */
+RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob, uintptr_t level)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
     if (rrci_is_gc_type(RRC_TYPE(ob))) {
         const rrci_gc_head *head = rrci_gc_head_of(ob);
         if (rrci_gc_list(head) == RRCI_TRACKED) {
-            if (rrci_is_below(search->heap, head, search->level))
-                rrci_make_alive(search->heap, ob, search->level);
+            if (rrci_is_below(search->heap, head, level))
+                rrci_make_alive(search->heap, ob, level);
             return;
         }
         if (rrci_gc_list(head) != RRCI_UNTRACKED)
@@ -6748,24 +6758,32 @@ RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
         rrci_reach_linked(search->heap, ob);
 }
 
-/* The visitor of the scan. It delays nothing: an object must be known to be alive before the scan gets
-   there. */
-static int rrci_visit_reach(rrc_object *ob, void *arg)
+/* The visitor of the scan, whose objects are alive. It delays nothing: an object must be known to be alive before the
+   scan gets there. */
+static int rrci_visit_alive(rrc_object *ob, void *arg)
 {
     ((rrci_search *)arg)->at++;
-    rrci_reach((rrci_search *)arg, ob);
+    rrci_reach((rrci_search *)arg, ob, 0);
     return 0;
 }
 
-/* The visitor for gray objects. It delays each visited object until its head has been fetched, because
-   these objects are spread over memory. */
-static int rrci_visit_reach_later(rrc_object *ob, void *arg)
+/* The visitor for gray objects before the verdict, when all of them are alive. It delays each visited object until its
+   head has been fetched, because these objects are spread over memory. */
+static int rrci_visit_alive_later(rrc_object *ob, void *arg)
 {
     rrci_search *search = (rrci_search *)arg;
     RRCI_PREFETCH_HEADS(ob);
     ob = rrci_through_ring(search, ob);
     if (ob != NULL)
-        rrci_reach(search, ob);
+        rrci_reach(search, ob, 0);
+    return 0;
+}
+
+/* The visitor for objects that were found at search->level. */
+static int rrci_visit_reach(rrc_object *ob, void *arg)
+{
+    ((rrci_search *)arg)->at++;
+    rrci_reach((rrci_search *)arg, ob, ((rrci_search *)arg)->level);
     return 0;
 }
 
@@ -6791,11 +6809,10 @@ static void rrci_blacken_now(rrc_heap *heap, rrc_object *ob)
     RRCI_END_HOOK(heap);
 }
 
-/* (Before the verdict all that is gray is alive, and so is what is in the ring.) */
 static void rrci_drain_gray(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    rrc_visitproc visit = heap->keeping == 0 ? rrci_visit_reach_later : rrci_visit_reach;
+    rrc_visitproc visit = heap->keeping == 0 ? rrci_visit_alive_later : rrci_visit_reach;
     rrc_object *ob;
     for (;;) {
         while (rrci_may_go_on(search) && (ob = rrci_pop_gray(heap, &heap->gray)) != NULL) {
@@ -6805,7 +6822,7 @@ static void rrci_drain_gray(rrci_search *search)
         ob = rrci_from_ring(search);
         if (ob == NULL)
             return;
-        rrci_reach(search, ob);
+        rrci_reach(search, ob, 0);
     }
 }
 
@@ -6843,8 +6860,8 @@ static void rrci_note_missing_report(const rrci_search *search, rrc_object *ob)
 #endif
 }
 
-/* Returns the next tracked object, from link *index of list *kind on, that is not found although the host has marked its
-   p, or NULL. */
+/* Returns the next tracked object, from link *index of list *kind on, that is not found although the host has marked
+   its p, or NULL. */
 static rrc_object *rrci_next_marked(rrc_heap *heap, int *kind, size_t *index)
 {
     for (; *kind < RRCI_LISTS; ++*kind, *index = 0) {
@@ -6863,8 +6880,8 @@ static rrc_object *rrci_next_marked(rrc_heap *heap, int *kind, size_t *index)
     return NULL;
 }
 
-/* Has the host reached tracked objects that are not found yet? One pass over all links. A host that reports is not asked
-   in slices, but by debug builds. */
+/* Has the host reached tracked objects that are not found yet? One pass over all links. A host that reports is not
+   asked in slices, but by debug builds. */
 static int rrci_ask_host(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -7081,12 +7098,15 @@ static void rrci_scan(rrci_search *search)
             if (outside < 0 && rrci_is_exact(search, ob))
                 rrci_too_many_visits(search, ob);
             if (outside <= 0 && (search->with_host || !rrci_is_held_by_link(heap, ob))
-                && !(search->is_early && rrci_is_finalizable(ob)))
+                && !(search->is_early && rrci_is_finalizable(ob))) {
+                if (search->watches)
+                    rrci_watch(ob);
                 continue;
+            }
             rrci_color(heap, ob, head, 0);
         }
         head->is.refs = 0;
-        rrci_blacken(search, ob, rrci_visit_reach);
+        rrci_blacken(search, ob, rrci_visit_alive);
     }
     heap->cursor = i;
     heap->scan = i < list->count ? i : SIZE_MAX;
@@ -7213,8 +7233,8 @@ static int rrci_goes_by_count(rrc_heap *heap, rrc_object *ob, int is_kept, int k
         || (!is_kept && !keeps && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
 }
 
-/* Garbage that its tp_clear has not broken is garbage again. It is tried once more. (As long as the end of the heap looks
-   for the order, owners may be left that go later.) */
+/* Garbage that its tp_clear has not broken is garbage again. It is tried once more. (As long as the end of the heap
+   looks for the order, owners may be left that go later.) */
 static void rrci_note_uncollectable(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -7233,7 +7253,8 @@ static int rrci_is_in_doubt(const rrc_heap *heap)
 }
 
 /* Garbage, and what is kept for finalizers, is to wait, from heap->cursor down. Holes are filled. keeps: the p's that
-   garbage owns have been kept. Then all of it waits, as the p of an object may be among them. Returns the units done. */
+   garbage owns have been kept. Then all of it waits, as the p of an object may be among them. Returns the units
+   done. */
 static size_t rrci_aside_part(rrc_heap *heap, int keeps, size_t max)
 {
     rrci_list *list = &heap->gc[RRCI_TRACKED];
@@ -7734,34 +7755,14 @@ static void rrci_end_slices(rrc_heap *heap)
     rrci_leave_slices(heap);
 }
 
-/* Forget what the search noted of tracked objects, but not which are alive: the host does not report them again. */
-static void rrci_keep_reports(rrc_heap *heap)
-{
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    size_t i;
-    rrci_forget_gray(&heap->gray);
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (rrci_is_hole(ob))
-            continue;
-        rrci_gc_head_of(ob)->is.refs = 0;
-        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
-            rrci_unwatch(ob);
-        else if (rrci_is_below(heap, rrci_gc_head_of(ob), 0))
-            rrci_color(heap, ob, rrci_gc_head_of(ob), 0);       /* kept for a finalizer: p is marked, too */
-    }
-}
-
-/* Forget what the collection has done so far, but for reports. The heap may end next, and C's objects keep their counts: no
-   mark of a watched object stays in them. */
+/* Forget what slices have done so far. The heap may end next, and C's objects keep their counts: no mark of a watched
+   object stays in them. */
 static void rrci_pause_slices(rrc_heap *heap)
 {
-    if (heap->searched && (heap->host_reports || heap->desc.reports_marks))
-        rrci_keep_reports(heap);
-    else
-        rrci_reset_scratch(heap);
+    rrci_reset_scratch(heap);
     rrci_reset_linked(heap);
-    heap->searched = 0;
+    heap->searched = heap->host_reports = 0;
+    heap->plan = RRCI_UNDECIDED;
     rrci_leave_slices(heap);
     if (heap->gc_walking == 0)
         rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
@@ -8131,8 +8132,10 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
     int code = rrci_gate(heap, RRCI_MAJOR_PAUSE, function);
     if (code != RRC_OK)
         return code;
-    if (rrci_is_started(heap) || heap->state != heap->rest)
+    if (rrci_is_started(heap) || heap->stage != RRCI_IDLE || heap->alive > 0)
         rrci_pause_slices(heap);
+    heap->host_reports = 0;
+    heap->plan = RRCI_UNDECIDED;
     heap->state = heap->rest;
     return RRC_OK;
 }
@@ -8202,9 +8205,10 @@ static void rrci_drop(rrc_heap *heap, rrc_object *ob)
         rrci_drop_to_bias(heap, ob);
 }
 
-/* Move a waiting object on to another list, and call its slot. The watch on it ends for the call. If C has got hold of it
-   meanwhile, or of what refers to it, it is garbage no more. */
-static void rrci_call_waiting(rrc_heap *heap, rrc_object *ob, rrci_gc_kind to, void (*slot)(rrc_heap *heap, rrc_object *ob))
+/* Move a waiting object on to another list, and call its slot. The watch on it ends for the call. If C has got hold of
+   it meanwhile, or of what refers to it, it is garbage no more. */
+static void rrci_call_waiting(rrc_heap *heap, rrc_object *ob, rrci_gc_kind to,
+                              void (*slot)(rrc_heap *heap, rrc_object *ob))
 {
     rrci_slot_call call;
     intptr_t count;
@@ -8277,8 +8281,8 @@ static int rrci_visit_waiting(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Nobody tells if foreign code takes a reference to the foreign object of a wrapper that waits. So number and visits are
-   weighed at one time, before each kind of work. */
+/* Nobody tells if foreign code takes a reference to the foreign object of a wrapper that waits. So number and visits
+   are weighed at one time, before each kind of work. */
 static void rrci_weigh_waiting(rrc_heap *heap)
 {
     rrci_search search;
@@ -8292,14 +8296,13 @@ static void rrci_weigh_waiting(rrc_heap *heap)
         for (i = heap->gc[kind].count; i-- > 0;) {
             rrc_object *ob;
             if (i >= heap->gc[kind].count)
-                continue;               /* others were absolved, too; one that fills a place may be weighed twice */
+                continue;               /* others were absolved, too */
             ob = *rrci_ob_at(&heap->gc[kind], i);
             if (rrci_is_wrapper(heap, ob) && rrci_references(heap, ob) - 1 > (intptr_t)rrci_gc_head_of(ob)->is.refs)
                 rrci_absolve_all(heap, ob);
+            else
+                rrci_gc_head_of(ob)->is.refs = 0;
         }
-    for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++)
-            rrci_gc_head_of(*rrci_ob_at(&heap->gc[kind], i))->is.refs = 0;
 }
 
 /* Do some work for one garbage object. Returns 0 if none waits. */
@@ -8344,10 +8347,12 @@ static int rrci_has_mail(const rrc_heap *heap)
     return heap->letters != NULL || RRC_ATOMIC_LOAD(&((rrc_heap *)(uintptr_t)heap)->mail) > RRCI_MAIL_IS_CLOSED;
 }
 
-/* Drop references for other threads: each counts in the quota, of which `rest` is left. */
-static void rrci_read_letters(rrc_heap *heap, size_t rest)
+/* Drop references for other threads. Each counts in the quota. */
+static void rrci_read_mail(rrc_heap *heap)
 {
-    while (heap->letters != NULL && heap->quota > rest) {
+    if (rrci_has_mail(heap) && heap->letters == NULL)
+        heap->letters = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, 0);
+    while (heap->letters != NULL && heap->quota > 0) {
         rrci_letter *letter = heap->letters;
         rrc_object *ob = letter->ob;
         heap->letters = letter->next;
@@ -8355,15 +8360,6 @@ static void rrci_read_letters(rrc_heap *heap, size_t rest)
         heap->quota--;
         rrc_decref(heap, ob);
     }
-}
-
-/* The same for letters that were fetched before, and for those that have come since. */
-static void rrci_read_mail(rrc_heap *heap, size_t rest)
-{
-    rrci_read_letters(heap, rest);
-    if (heap->letters == NULL && rrci_has_mail(heap))
-        heap->letters = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, 0);
-    rrci_read_letters(heap, rest);
 }
 
 /* Accept no letters any more. Returns whether some are still to be read. */
@@ -8409,7 +8405,7 @@ RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob)
 
 #else
 #define rrci_has_mail(heap) ((void)(heap), 0)
-#define rrci_read_mail(heap, rest) ((void)(heap), (void)(rest))
+#define rrci_read_mail(heap) ((void)(heap))
 #define rrci_close_mail(heap) ((void)(heap), 0)
 #define rrci_free_mail(heap) ((void)(heap))
 #endif
@@ -8473,20 +8469,19 @@ static int rrci_do_deferred(rrc_heap *heap)
     return 1;
 }
 
-/* Do pending work in this order, until none is left or the quota is spent. Letters get half of it first, and what the rest
-   leaves of it. Returns the number of objects handled. */
+/* Do pending work in this order, until none is left or the quota is spent. Returns the number of objects
+   handled. */
 static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
 {
     int running = heap->running;
     heap->running = 1;
     heap->quota = quota;
     heap->working = RRCI_UNTRACKED;
-    rrci_read_mail(heap, quota - quota / 2);
+    rrci_read_mail(heap);
     while (heap->quota > 0) {
         if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap))
             break;
     }
-    rrci_read_mail(heap, 0);
     heap->running = running;
     if (heap->rest == RRCI_PARTING && rrci_count_waiting(heap) + heap->cleared == 0)
         heap->state = heap->rest = RRCI_MUTATOR;
@@ -8626,6 +8621,12 @@ RRC_API int rrc_gc_disable(rrc_heap *heap)
     return rrci_gc_switch(heap, 0);
 }
 
+/* From here to rrci_end_walk, removed objects leave holes. */
+static void rrci_begin_walk(rrc_heap *heap)
+{
+    heap->gc_walking++;
+}
+
 static void rrci_end_walk(rrc_heap *heap)
 {
     int kind;
@@ -8647,10 +8648,9 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         rrci_error(heap, RRC_ENULL, "rrc_gc_visit_objects", NULL, NULL, "callback is NULL");
         return;
     }
-    if (heap->gc_walking++ == 0)        /* from here to rrci_end_walk, removed objects leave holes */
-        heap->walked = rrci_count_waiting(heap) + (heap->searched ? 2 * heap->gc[RRCI_TRACKED].count : 0);
-    if (heap->gc_walking == 1 && heap->walked > 0
-        && rrci_reserve_lists(heap, rrci_count_records(heap), rrci_count_tracked(heap)) != RRC_OK) {
+    rrci_begin_walk(heap);
+    heap->walked = rrci_count_waiting(heap) + (heap->searched ? 2 * heap->gc[RRCI_TRACKED].count : 0);
+    if (heap->walked > 0 && rrci_reserve_lists(heap, rrci_count_records(heap), rrci_count_tracked(heap)) != RRC_OK) {
         rrci_error(heap, RRC_ENOMEM, "rrc_gc_visit_objects", NULL, NULL, "no object was visited");
         go_on = 0;
     }
@@ -10401,7 +10401,7 @@ static void rrci_do_last(rrc_heap *heap, int *rounds_left)
     while ((pending = rrci_pending(heap)) > 0 && *rounds_left > 0) {
         ptrdiff_t objects = heap->objects;
         heap->quota = SIZE_MAX;
-        rrci_read_mail(heap, 0);
+        rrci_read_mail(heap);
         rrci_do_pending(heap, pending);
         *rounds_left -= heap->objects >= objects;
     }
@@ -10448,10 +10448,8 @@ static size_t rrci_watch_owners(rrc_heap *heap, int kind)
         rrc_object *ob = rrci_at(list, i)->ob;
         if (i + RRCI_AHEAD < list->count)
             RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_AHEAD)->ob);
-        if (!rrci_is_linked_ob(ob) || rrc_refcnt(ob) != 0)
-            continue;
-        RRC_REFCNT(ob) &= INTPTR_MAX;   /* (a watch may have outlived its search) */
-        if (!rrci_awaits_search(heap, ob) && RRC_HOST_SURVIVOR(heap, rrci_at(list, i)->p) == NULL) {
+        if (rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 0 && !rrci_awaits_search(heap, ob)
+            && RRC_HOST_SURVIVOR(heap, rrci_at(list, i)->p) == NULL) {
             RRC_REFCNT(ob) |= INTPTR_MIN;
             n++;
         }
@@ -10467,8 +10465,8 @@ static void rrci_part_owners(rrc_heap *heap, int kind, const char *function)
     for (i = list->count; i-- > 0;) {
         rrc_object *ob;
         ob = rrci_at(list, i)->ob;      /* (hooks do not shorten the list, as links hold) */
-        if (RRC_REFCNT(ob) >= 0 || rrc_refcnt(ob) != 0)
-            continue;                   /* (what was cleared, and is referred to, is watched, too) */
+        if (RRC_REFCNT(ob) >= 0)
+            continue;
         RRC_REFCNT(ob) &= INTPTR_MAX;   /* (if the hook parted has taken a reference, it is not watched any more) */
         rrci_dissolve(heap, list, i, 1, function);
     }
@@ -10562,9 +10560,9 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
     heap->plan = RRCI_UNDECIDED;
     heap->state = RRCI_ENDING;
     heap->desc.mark_from_c(heap->desc.userdata, 0);
-    if (n > 0) {
-        rrci_part_owners(heap, kinds[k - 1], function);
-        rrci_part_owners(heap, kinds[k - 1] + RRCI_YOUNG, function);
+    for (k = 0; n > 0 && k < 2; k++) {
+        rrci_part_owners(heap, kinds[k], function);
+        rrci_part_owners(heap, kinds[k] + RRCI_YOUNG, function);
     }
     rrci_do_last(heap, rounds_left);
     return heap->objects != objects || heap->finalized != finalized || heap->parted != parted;

@@ -69,10 +69,13 @@ static void *letter_malloc(size_t size)
 #define RRC_THREADS
 #define RRC_THREAD_MALLOC(size) letter_malloc(size)
 #define RRC_THREAD_FREE(memory) free(memory)
+#ifdef TEST_NO_CYCLES
+#define RRC_NO_CYCLES
+#endif
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
 
-#ifdef RRC_NO_CYCLES
+#ifdef TEST_NO_CYCLES
 /* What the toy host calls only if its options ask for it, which no test of such a build does. */
 #include <stdio.h>
 

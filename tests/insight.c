@@ -3,7 +3,7 @@
 #include "layout.h"
 #include "rawrefcount.h"
 
-#ifndef RRC_NO_CYCLES                    /* which leaves out what it needs */
+#ifndef TEST_NO_CYCLES                    /* which leaves out what it needs */
 #define RRC_INSIGHT_IMPLEMENTATION
 #endif
 #include "bindings/insight/rrc_insight.h"

@@ -10,7 +10,7 @@
 #   small           small blocks and shallow nesting: limits are met soon
 #   debug           RRC_DEBUG
 #   mirror          RRC_MIRROR
-#   nocycles        RRC_NO_CYCLES
+#   nocycles        RRC_NO_CYCLES in the implementing unit
 #   O0 O1 O2 O3 Os  optimization
 #   lto             ... of the whole program
 #   asan tsan msan  sanitizers (the last one with clang)
@@ -45,7 +45,7 @@ for word in $(echo "$variant" | tr - ' '); do
     small) defines="$defines -DRRC_CHUNK_LINKS=64 -DRRC_DEALLOC_DEPTH=2" ;;
     debug) defines="$defines -DRRC_DEBUG" ;;
     mirror) defines="$defines -DRRC_MIRROR" ;;
-    nocycles) defines="$defines -DRRC_NO_CYCLES" ;;
+    nocycles) defines="$defines -DTEST_NO_CYCLES" ;;
     O0 | O1 | O2 | O3 | Os) flags="-$word -g" ;;
     lto) more="$more -flto=auto" ;;
     asan) flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all' ;;
