@@ -325,6 +325,9 @@
  *        - Python.h: all units of the formats of 3.11. A format with a mistake is refused before an argument
  *          is read. New: complex, PyArg_VaParse, PyArg_VaParseTupleAndKeywords, Py_CLEANUP_SUPPORTED.
  *        - A link of an object whose type has RRC_TPFLAGS_HAVE_GC and tp_basicsize 0 is refused (RRC_ETYPE).
+ *        - rrc_run_pending(heap, 0) drops all references of rrc_decref_later that have come. With a limit these leave half
+ *          of it to other work.
+ *        - rrc_major_collection_pause keeps what the host has reported. In a mirrored heap it leaves an open step alone.
  *        - Python.h: weak references to garbage and in it are dead together, before any callback or finalizer runs.
  *          A weak reference that is garbage has no callback. `weakref` can be a base of a class.
  *        - Python.h: `__slots__`; bases whose layouts do not fit are refused; a dict or a tuple can contain itself when
@@ -1163,7 +1166,8 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
    rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
-/* Do pending work. First drop the references of rrc_decref_later, then the queue's. Then clear the weak references
+/* Do pending work. First drop the references of rrc_decref_later (with a limit, half of it goes to these, and what is left of
+   it in the end), then the queue's. Then clear the weak references
    of all cyclic garbage, run its finalizers, and clear it. As soon as C takes a reference to an object that waits, by
    rrc_incref or in another way, the object is garbage no more, and neither is all that it reaches in C: what has not
    been done is not done. An object whose own slot is running may take references to itself, if it drops them again.
@@ -1243,8 +1247,9 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
 
 /* The host interrupts its marking, and the mutator is about to run. The header forgets this
-   collection: call a trace function again before the free call. (In the host all that was traced
-   stays marked.) Nothing happens if no major collection is going on.
+   collection, but for what the host has reported: call a trace function again before the free call. (In the host all
+   that was traced stays marked. If it reports its marks, what was found alive so far is garbage for the next
+   collection at the earliest.) Nothing happens if no major collection is going on.
    [host's major collection, marking interrupted | no | nothing | O(links + tracked objects)] */
 RRC_API int rrc_major_collection_pause(rrc_heap *heap);
 
@@ -1326,8 +1331,8 @@ RRC_API int rrc_gc_disable(rrc_heap *heap);
 RRC_API int rrc_gc_is_enabled(rrc_heap *heap);
 
 /* Call callback(ob, arg) for each tracked object, until it returns 0. ob is held during the call. The
-   callback may make, track, untrack and free objects. Objects that are tracked during the walk may be
-   left out. The search for cycles is off during the walk. In the middle of a major collection in slices a walk
+   callback may make, track, untrack and free objects. Objects that are tracked during the walk, and garbage that C gets
+   hold of meanwhile, may be left out. The search for cycles is off during the walk. In the middle of a major collection in slices a walk
    needs memory; if there is none, no object is visited.
    [mutator | allocates | calls callback, dealloc, realloc | O(tracked objects)] */
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg);
@@ -2232,7 +2237,7 @@ struct rrc_heap {
     unsigned      depth;            /* nested deallocs */
     unsigned      triggering;       /* inside dealloc_trigger */
     unsigned      gc_walking;       /* during walks: removed objects leave holes */
-    size_t        walked;           /* ... and objects can move to other lists so often before the holes are filled:
+    size_t        walked;           /* ... and until the outermost one ends, objects can move to other lists so often:
                                        back from where they wait, and if a search goes on, to there and back */
     char          gc_collecting;    /* inside rrc_gc_collect */
     char          is_at_once;       /* ... and in a step of it that lets wrappers be weak: desc.collects_at_once */
@@ -3206,6 +3211,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
         heap->alive--;                  /* rrc_marked reported it before the collection began */
     rrci_gc_remove(heap, ob);
     head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_SOON);
+    head->is.refs = 0;
     heap->changed++;
 }
 
@@ -3894,23 +3900,6 @@ static rrc_object *rrci_next_deferred(rrc_object *ob)
 static int rrci_is_deferred(rrc_object *ob)
 {
     return rrci_has_tag(ob, RRCI_TAG_DEFERRED);
-}
-
-/* Take ob out of heap->later, because code has found it there and is about to link it. */
-static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
-{
-    rrc_object *before = heap->later;
-    if (before == ob) {
-        heap->later = rrci_next_deferred(ob);
-    } else {
-        while (rrci_next_deferred(before) != ob)
-            before = rrci_next_deferred(before);
-        RRC_LINK(before) = RRC_LINK(ob);
-    }
-    heap->later_count--;
-    heap->pending_bytes -= rrci_bytes_of(ob);
-    RRC_LINK(ob) = NULL;
-    RRC_REFCNT(ob)--;
 }
 
 /* Has ob left the queue while rrc_heap_free runs? If it goes on living, C holds it. */
@@ -5216,10 +5205,11 @@ static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
     return 1;
 }
 
+/* (If code has taken a reference meanwhile, rrci_del reports it, and ob lives on.) */
 static void rrci_free_object(rrc_heap *heap, rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
-    if (type->tp_free != NULL)
+    if (type->tp_free != NULL && RRCI_COUNT(ob) == 0)
         type->tp_free(heap, ob);
     else
         rrci_del(heap, ob, "rrc_del");
@@ -5548,11 +5538,11 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 /* ---- links ---- */
 
 /* I5: reserve all that collections and rrc_unlink can need from now on, with one more link in list
-   `kind`. */
-static int rrci_reserve(rrc_heap *heap, int kind)
+   `kind`, and `more` records besides. */
+static int rrci_reserve(rrc_heap *heap, int kind, size_t more)
 {
     rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
-    size_t links = rrci_count_records(heap) + 1;
+    size_t links = rrci_count_records(heap) + 1 + more;
     if (links > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
     if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
@@ -5593,7 +5583,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
     return ((RRCI_IS_WEAK(ob) && RRCI_IS_MIRRORED(heap)) || (rrci_is_sweeping(heap) && rrci_is_linked_ob(ob)))
-        && rrc_to_obj(heap, ob) == NULL;
+        && !rrci_is_odd(RRC_LINK(ob)) && rrc_to_obj(heap, ob) == NULL;
 }
 
 /* Does rrc_to_obj already hide the p of this linked object, which the collection may still keep? Then nobody but the
@@ -5617,7 +5607,8 @@ static RRCI_COLD int rrci_can_be_relinked(rrc_heap *heap, rrc_object *ob)
 
 static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts);
 
-/* Empty its link field: take from ob what that stands for, the old link or the wait for its dealloc. */
+/* Empty its link field: take from ob what that stands for, the old link or its place in heap->later. With ob all that comes
+   before it there goes to the queue, so that each object is moved once. */
 static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
 {
     int has_dead_cell = rrci_has_dead_cell(heap, ob);
@@ -5626,8 +5617,8 @@ static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
             RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
         rrci_unlink(heap, ob, has_dead_cell ? 2 : 0);
     }
-    if (rrci_is_deferred(ob))
-        rrci_take_back_deferred(heap, ob);
+    while (rrci_is_deferred(ob))
+        rrci_enqueue(heap, rrci_take_deferred(heap));
     rrci_empty_link_field(heap, ob);
 }
 
@@ -5673,7 +5664,7 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
         former = rrci_p_linked_ob(heap, p, kind);
     if (former != NULL && (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former)))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
-    code = rrci_reserve(heap, kind);
+    code = rrci_reserve(heap, kind, rrci_is_deferred(ob) ? heap->later_count : 0);
     if (code != RRC_OK)
         return code == RRC_ENOMEM ? code : rrci_error(heap, code, function, ob, p, "");
     made->link.p = p;
@@ -7755,14 +7746,34 @@ static void rrci_end_slices(rrc_heap *heap)
     rrci_leave_slices(heap);
 }
 
-/* Forget what slices have done so far. The heap may end next, and C's objects keep their counts: no mark of a watched
-   object stays in them. */
+/* Forget what the search noted of tracked objects, but not which are alive: the host does not report them again. */
+static void rrci_keep_reports(rrc_heap *heap)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    size_t i;
+    rrci_forget_gray(&heap->gray);
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (rrci_is_hole(ob))
+            continue;
+        rrci_gc_head_of(ob)->is.refs = 0;
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
+            rrci_unwatch(ob);
+        else if (rrci_is_below(heap, rrci_gc_head_of(ob), 0))
+            rrci_color(heap, ob, rrci_gc_head_of(ob), 0);       /* kept for a finalizer: p is marked, too */
+    }
+}
+
+/* Forget what the collection has done so far, but for reports. The heap may end next, and C's objects keep their counts: no
+   mark of a watched object stays in them. */
 static void rrci_pause_slices(rrc_heap *heap)
 {
-    rrci_reset_scratch(heap);
+    if (heap->searched && (heap->host_reports || heap->desc.reports_marks))
+        rrci_keep_reports(heap);
+    else
+        rrci_reset_scratch(heap);
     rrci_reset_linked(heap);
-    heap->searched = heap->host_reports = 0;
-    heap->plan = RRCI_UNDECIDED;
+    heap->searched = 0;
     rrci_leave_slices(heap);
     if (heap->gc_walking == 0)
         rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
@@ -8132,10 +8143,8 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
     int code = rrci_gate(heap, RRCI_MAJOR_PAUSE, function);
     if (code != RRC_OK)
         return code;
-    if (rrci_is_started(heap) || heap->stage != RRCI_IDLE || heap->alive > 0)
+    if (rrci_is_started(heap) || heap->state != heap->rest)
         rrci_pause_slices(heap);
-    heap->host_reports = 0;
-    heap->plan = RRCI_UNDECIDED;
     heap->state = heap->rest;
     return RRC_OK;
 }
@@ -8296,13 +8305,14 @@ static void rrci_weigh_waiting(rrc_heap *heap)
         for (i = heap->gc[kind].count; i-- > 0;) {
             rrc_object *ob;
             if (i >= heap->gc[kind].count)
-                continue;               /* others were absolved, too */
+                continue;               /* others were absolved, too; one that fills a place may be weighed twice */
             ob = *rrci_ob_at(&heap->gc[kind], i);
             if (rrci_is_wrapper(heap, ob) && rrci_references(heap, ob) - 1 > (intptr_t)rrci_gc_head_of(ob)->is.refs)
                 rrci_absolve_all(heap, ob);
-            else
-                rrci_gc_head_of(ob)->is.refs = 0;
         }
+    for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            rrci_gc_head_of(*rrci_ob_at(&heap->gc[kind], i))->is.refs = 0;
 }
 
 /* Do some work for one garbage object. Returns 0 if none waits. */
@@ -8347,12 +8357,10 @@ static int rrci_has_mail(const rrc_heap *heap)
     return heap->letters != NULL || RRC_ATOMIC_LOAD(&((rrc_heap *)(uintptr_t)heap)->mail) > RRCI_MAIL_IS_CLOSED;
 }
 
-/* Drop references for other threads. Each counts in the quota. */
-static void rrci_read_mail(rrc_heap *heap)
+/* Drop references for other threads: each counts in the quota, of which `rest` is left. */
+static void rrci_read_letters(rrc_heap *heap, size_t rest)
 {
-    if (rrci_has_mail(heap) && heap->letters == NULL)
-        heap->letters = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, 0);
-    while (heap->letters != NULL && heap->quota > 0) {
+    while (heap->letters != NULL && heap->quota > rest) {
         rrci_letter *letter = heap->letters;
         rrc_object *ob = letter->ob;
         heap->letters = letter->next;
@@ -8360,6 +8368,15 @@ static void rrci_read_mail(rrc_heap *heap)
         heap->quota--;
         rrc_decref(heap, ob);
     }
+}
+
+/* The same for letters that were fetched before, and for those that have come since. */
+static void rrci_read_mail(rrc_heap *heap, size_t rest)
+{
+    rrci_read_letters(heap, rest);
+    if (heap->letters == NULL && rrci_has_mail(heap))
+        heap->letters = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, 0);
+    rrci_read_letters(heap, rest);
 }
 
 /* Accept no letters any more. Returns whether some are still to be read. */
@@ -8405,7 +8422,7 @@ RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob)
 
 #else
 #define rrci_has_mail(heap) ((void)(heap), 0)
-#define rrci_read_mail(heap) ((void)(heap))
+#define rrci_read_mail(heap, rest) ((void)(heap), (void)(rest))
 #define rrci_close_mail(heap) ((void)(heap), 0)
 #define rrci_free_mail(heap) ((void)(heap))
 #endif
@@ -8469,19 +8486,20 @@ static int rrci_do_deferred(rrc_heap *heap)
     return 1;
 }
 
-/* Do pending work in this order, until none is left or the quota is spent. Returns the number of objects
-   handled. */
+/* Do pending work in this order, until none is left or the quota is spent. Letters get half of it first, and what the rest
+   leaves of it. Returns the number of objects handled. */
 static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
 {
     int running = heap->running;
     heap->running = 1;
     heap->quota = quota;
     heap->working = RRCI_UNTRACKED;
-    rrci_read_mail(heap);
+    rrci_read_mail(heap, quota - quota / 2);
     while (heap->quota > 0) {
         if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap))
             break;
     }
+    rrci_read_mail(heap, 0);
     heap->running = running;
     if (heap->rest == RRCI_PARTING && rrci_count_waiting(heap) + heap->cleared == 0)
         heap->state = heap->rest = RRCI_MUTATOR;
@@ -8621,12 +8639,6 @@ RRC_API int rrc_gc_disable(rrc_heap *heap)
     return rrci_gc_switch(heap, 0);
 }
 
-/* From here to rrci_end_walk, removed objects leave holes. */
-static void rrci_begin_walk(rrc_heap *heap)
-{
-    heap->gc_walking++;
-}
-
 static void rrci_end_walk(rrc_heap *heap)
 {
     int kind;
@@ -8648,9 +8660,10 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         rrci_error(heap, RRC_ENULL, "rrc_gc_visit_objects", NULL, NULL, "callback is NULL");
         return;
     }
-    rrci_begin_walk(heap);
-    heap->walked = rrci_count_waiting(heap) + (heap->searched ? 2 * heap->gc[RRCI_TRACKED].count : 0);
-    if (heap->walked > 0 && rrci_reserve_lists(heap, rrci_count_records(heap), rrci_count_tracked(heap)) != RRC_OK) {
+    if (heap->gc_walking++ == 0)        /* from here to rrci_end_walk, removed objects leave holes */
+        heap->walked = rrci_count_waiting(heap) + (heap->searched ? 2 * heap->gc[RRCI_TRACKED].count : 0);
+    if (heap->gc_walking == 1 && heap->walked > 0
+        && rrci_reserve_lists(heap, rrci_count_records(heap), rrci_count_tracked(heap)) != RRC_OK) {
         rrci_error(heap, RRC_ENOMEM, "rrc_gc_visit_objects", NULL, NULL, "no object was visited");
         go_on = 0;
     }
@@ -10401,7 +10414,7 @@ static void rrci_do_last(rrc_heap *heap, int *rounds_left)
     while ((pending = rrci_pending(heap)) > 0 && *rounds_left > 0) {
         ptrdiff_t objects = heap->objects;
         heap->quota = SIZE_MAX;
-        rrci_read_mail(heap);
+        rrci_read_mail(heap, 0);
         rrci_do_pending(heap, pending);
         *rounds_left -= heap->objects >= objects;
     }
@@ -10448,8 +10461,10 @@ static size_t rrci_watch_owners(rrc_heap *heap, int kind)
         rrc_object *ob = rrci_at(list, i)->ob;
         if (i + RRCI_AHEAD < list->count)
             RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_AHEAD)->ob);
-        if (rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 0 && !rrci_awaits_search(heap, ob)
-            && RRC_HOST_SURVIVOR(heap, rrci_at(list, i)->p) == NULL) {
+        if (!rrci_is_linked_ob(ob) || rrc_refcnt(ob) != 0)
+            continue;
+        RRC_REFCNT(ob) &= INTPTR_MAX;   /* (a watch may have outlived its search) */
+        if (!rrci_awaits_search(heap, ob) && RRC_HOST_SURVIVOR(heap, rrci_at(list, i)->p) == NULL) {
             RRC_REFCNT(ob) |= INTPTR_MIN;
             n++;
         }
@@ -10465,8 +10480,8 @@ static void rrci_part_owners(rrc_heap *heap, int kind, const char *function)
     for (i = list->count; i-- > 0;) {
         rrc_object *ob;
         ob = rrci_at(list, i)->ob;      /* (hooks do not shorten the list, as links hold) */
-        if (RRC_REFCNT(ob) >= 0)
-            continue;
+        if (RRC_REFCNT(ob) >= 0 || rrc_refcnt(ob) != 0)
+            continue;                   /* (what was cleared, and is referred to, is watched, too) */
         RRC_REFCNT(ob) &= INTPTR_MAX;   /* (if the hook parted has taken a reference, it is not watched any more) */
         rrci_dissolve(heap, list, i, 1, function);
     }
@@ -10560,9 +10575,9 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
     heap->plan = RRCI_UNDECIDED;
     heap->state = RRCI_ENDING;
     heap->desc.mark_from_c(heap->desc.userdata, 0);
-    for (k = 0; n > 0 && k < 2; k++) {
-        rrci_part_owners(heap, kinds[k], function);
-        rrci_part_owners(heap, kinds[k] + RRCI_YOUNG, function);
+    if (n > 0) {
+        rrci_part_owners(heap, kinds[k - 1], function);
+        rrci_part_owners(heap, kinds[k - 1] + RRCI_YOUNG, function);
     }
     rrci_do_last(heap, rounds_left);
     return heap->objects != objects || heap->finalized != finalized || heap->parted != parted;

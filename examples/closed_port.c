@@ -275,7 +275,6 @@ static unsigned widgets;
 
 static void widget_dealloc(rrc_heap *heap, rrc_object *self)
 {
-    rrc_gc_untrack(heap, self);
     RRC_CLEAR(heap, ((widget *)self)->on_click);
     RRC_CLEAR(heap, ((widget *)self)->next);
     widgets--;

@@ -1,5 +1,5 @@
 /* mistakes.c - ten ways in which a port goes wrong, and what the library says to each.
- * bindings/PORTING.md explains them one by one.
+ * bindings/MISTAKES.md explains them one by one.
  *
  *     cc -I.. mistakes.c -o mistakes && ./mistakes
  */

@@ -1,12 +1,14 @@
 /* port.c - a small VM joined to the header, by the steps 1 to 7 of the porting guide
- * (bindings/PORTING.md; the parts below have its numbers). The VM marks and sweeps, with
- * a list of gray objects, and may collect at each allocation. What a larger VM needs
- * is in bindings/compactvm.
+ * (bindings/PORTING.md; the parts below have its numbers), and by step 9 of the page after it
+ * (bindings/PORTING_MORE.md). The VM marks and sweeps, with a list of gray objects. It has a weak
+ * reference and interned symbols, and may collect at each allocation. What a larger VM needs is
+ * in bindings/compactvm.
  *
  *     cc -I.. port.c -o port && ./port
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
@@ -14,15 +16,17 @@
 /* ---- the VM, as it was before, but for a word in each object ---- */
 
 typedef struct object {
-    struct object *next, *next_gray;
+    struct object *next, *next_gray, *next_symbol;
     struct object *field[2];            /* what it refers to */
+    const char    *name;                /* a symbol's */
     char           marked;
     rrc_object    *ob;                  /* a proxy's C object; no other object uses this field (4) */
 } object;
 
 typedef struct vm {
     object   *all, *gray;
-    object   *root[8];
+    object   *symbols;                  /* no two have the same name; they are not roots */
+    object   *root[8], *weak;           /* variables of the program; it holds its object weakly */
     unsigned  count, allocations, collections;
     rrc_heap *heap;                     /* the header's */
 } vm;
@@ -69,6 +73,16 @@ static void forget_marks(vm *m)
         p->marked = 0;
 }
 
+static void drop_dead_symbols(vm *m)
+{
+    object **at = &m->symbols;
+    while (*at != NULL)
+        if ((*at)->marked)
+            at = &(*at)->next_symbol;
+        else
+            *at = (*at)->next_symbol;
+}
+
 static void must(int code)
 {
     if (code != RRC_OK) {
@@ -85,7 +99,11 @@ static void collect(void *userdata)
         mark(m, m->root[i]);
     mark_all_gray(m);
     must(rrc_major_collection_trace(m->heap));  /* 1: the roots are marked */
-    must(rrc_major_collection_free(m->heap));   /*    marking is complete, nothing is swept */
+    if (m->weak != NULL && !m->weak->marked)
+        m->weak = NULL;                         /* 9: the program must not get a proxy that is kept for a dealloc */
+    must(rrc_major_collection_keep(m->heap));   /* 9: what garbage owns stays for its deallocs */
+    drop_dead_symbols(m);                       /* 9: only now, as these deallocs may look for a symbol */
+    must(rrc_major_collection_free(m->heap));   /* 1: marking is complete, nothing is swept */
     sweep(m);
     must(rrc_check(m->heap));                   /*    while one ports */
 }
@@ -106,17 +124,28 @@ static object *new_object(vm *m, object *a, object *b)
     return p;
 }
 
+static object *symbol(vm *m, const char *name)
+{
+    object *p;
+    for (p = m->symbols; p != NULL; p = p->next_symbol)
+        if (strcmp(p->name, name) == 0)
+            return p;
+    p = new_object(m, NULL, NULL);
+    p->name = name;
+    p->next_symbol = m->symbols;
+    return m->symbols = p;
+}
+
 /* ---- the hooks ---- */
 
 static void trace(void *m, rrc_gcref p)          { mark(m, p); }                                        /* 1 */
 static rrc_gcref survivor(void *m, rrc_gcref p)  { (void)m; return ((object *)p)->marked ? p : NULL; }  /* 1 */
 static void propagate(void *m)                   { mark_all_gray(m); }                                  /* 2 */
 static void mark_from_c(void *m, int on)         { (void)on; forget_marks(m); }                         /* 7 */
-static void trigger(void *m)                     { rrc_run_pending(((vm *)m)->heap, 0); }               /* 3 */
 static void parted(void *m, rrc_gcref p, rrc_object *ob) { (void)m; (void)ob; ((object *)p)->ob = NULL; } /* 4, 7 */
 static void log_item(void *m, const rrc_log_item *item) { (void)m; fprintf(stderr, "%s\n", item->text); }
 
-static void safe_point(vm *m) { rrc_invoke_callback(m->heap); }     /* 3: any code of the program may run here */
+static void safe_point(vm *m) { rrc_run_pending(m->heap, 0); }      /* 3: any code of the program may run here */
 
 /* ---- 4. objects cross ---- */
 
@@ -161,18 +190,30 @@ static unsigned buttons;
 
 static void button_dealloc(rrc_heap *heap, rrc_object *self)
 {
-    rrc_gc_untrack(heap, self);
     RRC_CLEAR(heap, ((button *)self)->on_click);
     buttons--;
     rrc_gc_del(heap, self);
 }
 
-static const rrc_type Button = { .tp_name = "Button", .tp_basicsize = sizeof(button), .tp_flags = RRC_TPFLAGS_HAVE_GC,
-                                 .tp_members = button_members, .tp_dealloc = button_dealloc };
-
-static rrc_object *new_button(vm *m)
+/* 9: a window is a button, but its dealloc looks at what it owns. The callback of a window refers to a symbol. */
+static void window_dealloc(rrc_heap *heap, rrc_object *self)
 {
-    rrc_object *self = rrc_gc_new(m->heap, &Button);
+    object *callback = rrc_to_obj(heap, ((button *)self)->on_click), *name = callback->field[1];
+    printf("The window \"%s\" is deallocated. The VM has %s symbol of this name.\n", name->name,
+           symbol(rrc_userdata(heap), name->name) == name ? "one" : "another");
+    button_dealloc(heap, self);
+}
+
+/* 9: nothing is kept for a type that drops only. */
+static const rrc_type Button = { .tp_name = "Button", .tp_basicsize = sizeof(button),
+                                 .tp_flags = RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_DROPS_ONLY,
+                                 .tp_members = button_members, .tp_dealloc = button_dealloc };
+static const rrc_type Window = { .tp_name = "Window", .tp_basicsize = sizeof(button), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                 .tp_members = button_members, .tp_dealloc = window_dealloc };
+
+static rrc_object *new_button(vm *m, const rrc_type *type)
+{
+    rrc_object *self = rrc_gc_new(m->heap, type);
     if (self == NULL)
         exit(1);
     must(rrc_gc_track(m->heap, self));  /* its fields are valid: NULL */
@@ -195,8 +236,7 @@ int main(void)
 {
     static vm m;
     rrc_desc desc = { .userdata = &m, .trace = trace, .survivor = survivor, .propagate = propagate, .log = log_item,
-                      .dealloc_trigger = trigger, .parted = parted, .collect = collect,
-                      .mark_from_c = mark_from_c };
+                      .parted = parted, .collect = collect, .mark_from_c = mark_from_c };
     rrc_object *view, *ob;
     object *p, *last = NULL;
 
@@ -210,7 +250,7 @@ int main(void)
     rrc_decref(m.heap, view);
     tell(&m, "C lets go:");
 
-    ob = new_button(&m);
+    ob = new_button(&m, &Button);
     m.root[0] = to_vm(&m, ob);
     rrc_decref(m.heap, ob);
     tell(&m, "A root refers to a button's proxy:");
@@ -224,8 +264,17 @@ int main(void)
     m.root[0] = NULL;
     tell(&m, "Nobody refers to that cycle:");
 
+    ob = new_button(&m, &Window);       /* its callback mentions it, and a symbol to which nothing else refers */
+    m.root[0] = m.weak = to_vm(&m, ob);
+    ((button *)ob)->on_click = to_c(&m, new_object(&m, m.root[0], symbol(&m, "main")));
+    rrc_decref(m.heap, ob);
+    m.root[0] = NULL;
+    tell(&m, "Nobody refers to a window. Its dealloc saw all it owns:");
+    printf("The weak reference %s.\n", m.weak == NULL ? "was cleared" : "gives a proxy whose button is gone");
+    tell(&m, "What was kept for it dies in the next collection:");
+
     for (int i = 0; i < 1000; i++) {    /* a callback mentions its button, and the button before */
-        ob = new_button(&m);
+        ob = new_button(&m, &Button);
         m.root[0] = last;
         m.root[1] = to_vm(&m, ob);
         ((button *)ob)->on_click = to_c(&m, new_object(&m, m.root[1], last));
@@ -237,7 +286,7 @@ int main(void)
     m.root[1] = NULL;
     tell(&m, "Nobody refers to that chain:");
 
-    ob = new_button(&m);
+    ob = new_button(&m, &Button);
     m.root[0] = to_vm(&m, ob);
     printf("The VM ends after %u allocations and %u collections. ", m.allocations, m.collections);
     printf("C objects still held: %u\n", (unsigned)rrc_heap_free(m.heap));      /* 7 */

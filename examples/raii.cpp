@@ -58,7 +58,6 @@ Widget &Widget::of(rrc_object *ob) { return reinterpret_cast<Counted *>(ob)->wid
 
 void Widget::dealloc(rrc_heap *heap, rrc_object *self) noexcept
 {
-    rrc_gc_untrack(heap, self);
     of(self).~Widget();
     rrc_gc_del(heap, self);
 }

@@ -72,6 +72,16 @@ if $CC -std=c99 -O1 -g $STRICT $sanitized -DRRC_DEBUG -I. examples/closed_port.c
 else
     fail "closed_port with RRC_DEBUG: does not compile"
 fi
+# port clears its weak reference before it calls rrc_major_collection_keep, and drops symbols after it. Controls: the
+# weak reference is not cleared, or symbols are dropped first.
+port_with() {
+    sed "$1" examples/port.c >"$out/changed_port.c"
+    $CC -std=c99 -I. "$out/changed_port.c" -o "$out/changed_port" && "$out/changed_port" | grep -qF "$2"
+}
+expect "port without the clearing of its weak reference" \
+    port_with '/m->weak != NULL/,/= NULL;/d' 'The weak reference gives a proxy whose button is gone'
+expect "port that drops symbols too early" \
+    port_with '/collection_keep/{ h; d; }; /drop_dead_symbols(m)/G' 'The VM has another symbol'
 runs=300
 [ "$QUICK" = 1 ] && runs=50
 if $CC -std=c99 -O1 -g $STRICT $sanitized -DRRC_DEBUG -I. -Itests tests/closed_port.c -o "$out/closed_port-random"; then
@@ -80,11 +90,11 @@ else
     fail "tests/closed_port.c: does not compile"
 fi
 # The porting guide quotes one of them.
-awk '/^### [0-9]+[.] /{ print substr($0, 5) }
+awk '/^## [0-9]+[.] /{ print substr($0, 4) }
      $0 == "```" { inside = 0 }
      inside
-     $0 == "```text" { inside = 1 }' bindings/PORTING.md >"$out/quoted.txt"
-same_text "what bindings/PORTING.md quotes" examples/expected/mistakes.txt "$out/quoted.txt"
+     $0 == "```text" { inside = 1 }' bindings/MISTAKES.md >"$out/quoted.txt"
+same_text "what bindings/MISTAKES.md quotes" examples/expected/mistakes.txt "$out/quoted.txt"
 # It says which of the mistakes a release build does not notice, or only later.
 section() { awk -v number="$1." '/^[0-9]+[.] / { inside = $1 == number } inside' "$2"; }
 sed '/^#define RRC_DEBUG/d' examples/mistakes.c >"$out/release.c"

@@ -1751,6 +1751,107 @@ static void a_wrapper_is_taken_after_it_was_seen(void)
         }
 }
 
+/* A mirrored heap has no major collection that could be paused. An open step goes on as if nothing had been called. */
+static void a_pause_between_slices_changes_nothing(void)
+{
+    int slices, is_open = 1;
+
+    for (slices = 1; is_open; slices++) {
+        m_world *w = m_open(NULL, 1);
+        int proxy, closure, other, i, code, a = widget(w, &proxy, &closure);
+
+        unit_context("after %d slices", slices);
+        m_refer(w, a, 1, linked(w, M_GC, 1, &other));
+        live_on(w, 2);
+        m_refer(w, a, 2, a);
+        for (i = 0; i < slices && is_open; i++)
+            is_open = !m_work(w, 1);
+        code = rrc_major_collection_pause(w->v->heap);
+        check(code == RRC_OK || code == RRC_EPHASE);
+        check_int(w->v->logged[RRC_EPHASE], code == RRC_EPHASE);
+        w->v->logged[RRC_EPHASE] = 0;
+        while (is_open && !m_work(w, 1))
+            m_compare(w);
+        live_on(w, 2);
+        m_root(w, proxy, 0);
+        live_on(w, 3);
+        check_all_gone(w);
+        m_close(w);
+    }
+    check(slices > 10);
+}
+
+/* A limit has put off the dealloc of b, and a slice of a step weighs it. A script that still finds b links it. */
+static void what_was_put_off_is_linked_between_slices(void)
+{
+    int slices, is_open = 1, was_weak = 0;
+
+    for (slices = 0; is_open; slices++) {
+        m_world *w = m_open(NULL, 1);
+        int p, q = m_new_p(w), a = linked(w, M_GC, 1, &p), b = m_new_ob(w, M_GC), i;
+
+        unit_context("after %d slices", slices);
+        m_root(w, q, 1);
+        hand_over(w, a, 0, b);
+        m_unlink(w, a);
+        m_run(w, 1);
+        check_ptr(at(w, a), NULL);
+        check_int(stats_of(w).pending, 1);
+        for (i = 0; i < slices && is_open; i++)
+            is_open = !m_work(w, 1);
+        was_weak |= RRC_REFCNT(at(w, b)) < 0;
+        check_int(vm_link(w->v, w->p[q].at, at(w, b), 1), RRC_OK);
+        check_int(w->v->logged[RRC_EUNLINKED], 0);
+        RRC_REFCNT(at(w, b)) += RRC_REFCNT_FROM_PYPY;
+        w->ob[b].p = q;
+        w->ob[b].is_p = 1;
+        w->p[q].ob = b;
+        while (is_open && !m_work(w, 1))
+            check_int(rrc_check(w->v->heap), RRC_OK);
+        m_run(w, 0);
+        live_on(w, 2);
+        check(at(w, b) != NULL);
+        m_root(w, q, 0);
+        live_on(w, 2);
+        check_all_gone(w);
+        m_close(w);
+    }
+    check(was_weak);
+}
+
+/* A step is given up while it weighs objects, and then some are untracked: their scratch words mean nothing. */
+static void untracked_after_a_step_was_given_up(void)
+{
+    int slices, is_open = 1;
+
+    for (slices = 1; is_open; slices++) {
+        m_world *w = m_open(NULL, 1);
+        int p, q = m_new_p(w), a = linked(w, M_GC, 1, &p), b = m_new_ob(w, M_GC), c = m_new_ob(w, M_GC), i;
+
+        unit_context("after %d slices", slices);
+        m_root(w, p, 1);
+        m_root(w, q, 1);
+        hand_over(w, a, 0, b);
+        hand_over(w, a, 1, c);                  /* the first one that the rest of the step passes */
+        for (i = 0; i < slices && is_open; i++)
+            is_open = !m_work(w, 1);
+        rrc_gc_disable(w->v->heap);
+        m_work(w, 1);
+        m_track(w, b, 0);
+        rrc_gc_enable(w->v->heap);
+        while (is_open && !m_work(w, 1))
+            m_compare(w);
+        check_int(m_link(w, q, b, 1), RRC_OK);
+        m_compare(w);
+        live_on(w, 2);
+        m_root(w, p, 0);
+        m_root(w, q, 0);
+        live_on(w, 2);
+        check_all_gone(w);
+        m_close(w);
+    }
+}
+
 /* ---- maps ---- */
 
 enum { KEYS = 40 };
@@ -1882,6 +1983,8 @@ UNIT_GROUP(closed_hosts,
     UNIT(the_held_are_named), UNIT(a_count_does_not_free_what_others_hold), UNIT(foreign_code_takes_what_waits),
     UNIT(foreign_code_takes_what_has_a_marker),
     UNIT(a_failed_step_roots_wrappers), UNIT(wrappers_that_cannot_be_weighed), UNIT(a_visit_later_than_the_number),
+    UNIT(a_pause_between_slices_changes_nothing), UNIT(what_was_put_off_is_linked_between_slices),
+    UNIT(untracked_after_a_step_was_given_up),
     UNIT(a_wrapper_is_taken_after_it_was_seen), UNIT(a_wrapper_is_taken_after_its_node_has_died));
 
 int mirror_cases(int argc, char **argv)

@@ -504,7 +504,7 @@ void m_move(m_world *w, int from, int n, int to, int k)
         forget_ref(w, to, k);
     what = w->ob[from].ref[n];
     if (what != NOBODY) {
-        if (w->careless != M_NO_TOUCHES)
+        if (w->careless != M_NO_TOUCHES && from != to)     /* (a move within one object needs none) */
             rrc_touch(w->v->heap, w->ob[what].ob);
         w->ob[to].ref[k] = what;
         w->ob[from].ref[n] = NOBODY;

@@ -106,14 +106,41 @@ for invariant in $(sed -n 's/^ \* \(I[0-9]\)  .*/\1/p' rawrefcount.h); do
         "^\| $invariant \| .* \| \[\`(tests/[a-z_]*\.c): [a-z0-9_]*\`\]\(\1\) \|\$" README.md
 done
 
-# The names of a first port are those of the header.
+# The names of a first port. The README counts them. They are those of the header, and all that the example port uses
+# in its steps 1 to 7, less what it prints with.
+section() { awk '/^## The names of a first port/ { inside = 1; next } /^## / { inside = 0 } inside' README.md; }
 names() { grep -oE 'rrc_[a-z_]+' | sort -u; }
+section | sed -n 's/^A first port needs \([0-9]*\) functions, \([0-9]*\) macros and \([0-9]*\) hooks:$/\1 \2 \3/p' \
+    >"$out/counted.txt"
+section | names >"$out/named.txt"
+section | awk '/^- The hooks/ { inside = 1 } inside { print } /^$/ { inside = 0 }' | grep -oE '`[a-z_]+`' | tr -d '`' |
+    sort -u >"$out/hooks.txt"
+echo "$(wc -l <"$out/named.txt") $(section | grep -oE 'RRC_[A-Z_]+' | sort -u | wc -l) $(wc -l <"$out/hooks.txt")" |
+    tr -s ' ' >"$out/given.txt"
+same_text "the README counts the names of a first port" "$out/counted.txt" "$out/given.txt"
+# absent WHAT WANTED NAMED: no line of WANTED is absent from NAMED.
+absent() {
+    sort -u "$2" | comm -23 - "$3" >"$out/absent.txt"
+    if [ -s "$2" ] && [ ! -s "$out/absent.txt" ]; then pass "$1"; else fail "$1: $(tr '\n' ' ' <"$out/absent.txt")"; fi
+}
 awk '/^ \* needs sixteen of them:/ { inside = 1 } /^ \* Each comment/ { exit } inside' rawrefcount.h | names \
-    >"$out/first.txt"
-awk '/^## The sixteen names/ { inside = 1; next } /^## / { inside = 0 } inside && /^(- |  )/' README.md | names \
-    >"$out/named.txt"
-expect "sixteen functions for a first port" test "$(wc -l <"$out/first.txt")" -eq 16
-same_text "the README names them" "$out/first.txt" "$out/named.txt"
+    >"$out/wanted.txt"
+absent "the README names the first functions of the header" "$out/wanted.txt" "$out/named.txt"
+grep -oE 'rrc_[a-z_]+\(' examples/port.c | tr -d '(' | grep -vE \
+    'rrc_(error_name|error_message|get_stats|userdata|major_collection_keep)$' >"$out/wanted.txt"
+absent "the README names the functions of the example port" "$out/wanted.txt" "$out/named.txt"
+sed -n '/rrc_desc desc = {/,/};/p' examples/port.c | grep -oE '[.][a-z_]+ =' | tr -d '. =' | grep -vx userdata \
+    >"$out/wanted.txt"
+absent "the README names the hooks of the example port" "$out/wanted.txt" "$out/hooks.txt"
+
+# The README gives the size of the header: its lines to a twentieth, the rest as bindings/GUARANTEES.md does.
+lines=$(sed -n 's/.*The header has \([0-9]*\),\([0-9]*\) lines.*/\1\2/p' README.md)
+is_about() { [ "${1:-0}" -ge $(($2 * 19 / 20)) ] && [ "${1:-0}" -le $(($2 * 21 / 20)) ]; }
+expect "the README says how many lines the header has: ${lines:-it does not}" is_about "$lines" "$(wc -l <rawrefcount.h)"
+sizes=$(tr '\n' ' ' <README.md | sed -n 's/.*its code takes \([0-9]* KB\), or \([0-9]* KB\) with `-Os`.*/\1 \2/p')
+expect "the README says how large its code is: ${sizes:-it does not}" test "$sizes" = "$(
+    sed -n -e 's/^| the code of the header, .*| \([0-9]* KB\) |$/\1/p' \
+           -e 's/^| the same with `-Os` and `RRC_NO_STDIO` | \([0-9]* KB\) |$/\1/p' bindings/GUARANTEES.md | tr '\n' ' ' | sed 's/ $//')"
 
 # The names of bindings/STABILITY.md are as in version 1.0. A control: without a parameter, a field, a code or a macro
 # this does not compile.

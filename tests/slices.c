@@ -1566,7 +1566,8 @@ static void do_op(op o, set r)
         x->at->field[o.k] = ob_of(o.b);
         break;
     case OP_SHIFT:
-        rrc_touch(w.heap, x->at->field[o.k]);
+        if (o.a != o.b)                 /* (a move within one object needs none) */
+            rrc_touch(w.heap, x->at->field[o.k]);
         node_of(x->at->field[o.k])->wanted = NONE;
         w.c[o.b].at->field[(o.k + 1) % FIELDS] = x->at->field[o.k];
         x->at->field[o.k] = NULL;

@@ -376,11 +376,39 @@ static void a_dealloc_that_keeps_a_reference(void)
     host_close(h);
 }
 
+static void hold_the_owner(host *h, rrc_object *ob)
+{
+    (void)ob;
+    h->on_dealloc = NULL;
+    rrc_incref(h->heap, the_owner);
+}
+
+/* The same without a tp_dealloc: tp_free, which may release more than the memory, is not called either. */
+static void the_owner_is_taken_while_its_members_go(void)
+{
+    static const rrc_member members[] = { { "left", offsetof(node, ref) }, { NULL, 0 } };
+    static const rrc_type Owner = { .tp_name = "Owner", .tp_basicsize = sizeof(node), .tp_members = members,
+                                    .tp_free = free_the_owner };
+    host *h = host_open(NULL);
+
+    the_owner = rrc_new(h->heap, &Owner);
+    NODE(the_owner)->ref[0] = ob_new(h, &Node);
+    h->on_dealloc = hold_the_owner;
+    owners_freed = 0;
+    rrc_decref(h->heap, the_owner);
+    host_expect_log(h, RRC_EREFCNT, "rrc_del");
+    check_int(owners_freed, 0);
+    check_int(REFCNT(the_owner), 1);
+    rrc_decref(h->heap, the_owner);
+    check_int(owners_freed, 1);
+    host_close(h);
+}
+
 UNIT_GROUP(finalizers,
     UNIT(a_bias_that_a_finalizer_forgets),
     UNIT(a_dealloc_may_hold_its_object), UNIT(an_object_at_the_same_address),
            UNIT(a_dealloc_may_link_its_object), UNIT(the_owner_is_used_while_its_members_go),
-           UNIT(a_dealloc_that_keeps_a_reference),
+           UNIT(a_dealloc_that_keeps_a_reference), UNIT(the_owner_is_taken_while_its_members_go),
     UNIT(it_runs_once_before_the_dealloc),
     UNIT(it_may_take_and_drop_references),
     UNIT(resurrection_leaves_the_dealloc_out),

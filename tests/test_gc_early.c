@@ -548,6 +548,70 @@ static void reports_before_a_pause(void)
     host_close(h);
 }
 
+/* The host marks each p once, and so reports it once: a pause keeps what was reported, also if slices begin anew. */
+static void reports_are_kept_in_a_pause(void)
+{
+    int again, before;
+
+    for (again = 0; again < 2; again++)
+        for (before = 0; before < 2; before++) {
+            host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY, .incremental = 1 };
+            host *h = host_open(&options);
+            size_t p;
+            rrc_object *ob = linked_knot(h, O, &Knot, 1, &p);
+
+            unit_context("again %d, before %d", again, before);
+            knot_tie(h, ob, 0, ob);
+            knot_ring(h, &Knot, 2, NULL);
+            host_root(h, p);
+            if (!before)
+                host_start(h);
+            h->phase = HOST_MAJOR_TRACE;
+            host_trace(h, host_at(h, p));
+            host_propagate(h);
+            h->phase = HOST_MUTATOR;
+            rrc_major_collection_work(h->heap, 0);
+            check_int(rrc_major_collection_pause(h->heap), RRC_OK);
+            check_int(rrc_check(h->heap), RRC_OK);
+            h->slices = 0;
+            if (again)
+                host_start(h);
+            host_major(h);
+            rrc_run_pending(h->heap, 0);
+            check_int(h->deallocs, 2);
+            check_ptr(rrc_to_obj(h->heap, ob), host_at(h, p));
+            host_unroot(h, p);
+            h->events[0] = '\0';
+            knot_collect(h);
+            check_events(h, "c1 d1");
+            host_close(h);
+        }
+}
+
+/* What a finalizer is to see has been traced, and the host does not report it again either. */
+static void what_finalizers_need_is_kept_in_a_pause(void)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
+    host *h = host_open(&options);
+    size_t p, q;
+    rrc_object *final = linked_knot(h, O, &KnotFinal, 1, &p), *view = linked_knot(h, P, &Knot, 2, &q);
+
+    knot_tie(h, final, 0, view);
+    host_major_begin(h);
+    check_int(rrc_major_collection_pause(h->heap), RRC_OK);
+    h->phase = HOST_MUTATOR;
+    check_int(rrc_check(h->heap), RRC_OK);
+    host_major(h);
+    host_expect_silence(h);
+    rrc_run_pending(h->heap, 0);
+    check_ptr(rrc_to_obj(h->heap, view), host_at(h, q));
+    knot_collect(h);
+    knot_collect(h);
+    check_int(h->deallocs, 2);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
 /* Each trace call begins anew, in the memory that was reserved for one. */
 static void trace_calls_may_be_repeated(void)
 {
@@ -1261,7 +1325,8 @@ UNIT_GROUP(gc_early, UNIT(reports_inside_reports),
            UNIT(an_object_that_was_not_reported_stops_the_search), UNIT(proxies_can_be_reported_by_their_ob),
            UNIT(the_mutator_may_run_in_a_pause), UNIT(no_search_after_a_pause), UNIT(trace_calls_may_be_repeated),
            UNIT(disabled_between_two_trace_calls), UNIT(disabled_in_an_early_collection),
-           UNIT(a_wrong_traverse_is_named_once), UNIT(reports_before_a_pause),
+           UNIT(a_wrong_traverse_is_named_once), UNIT(reports_before_a_pause), UNIT(reports_are_kept_in_a_pause),
+           UNIT(what_finalizers_need_is_kept_in_a_pause),
            UNIT(the_phases_are_checked),
            UNIT(links_follow_objects_that_move_by_themselves),
            UNIT(what_is_marked_later_keeps_what_c_holds_in_slices), UNIT(long_chains_are_linear_in_slices),

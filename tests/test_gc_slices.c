@@ -1447,6 +1447,7 @@ static void a_pause_in_a_walk(void)
     check_int(rrc_gc_track(h->heap, visited[0]), RRC_OK);
     for (i = 0; i < ALL; i++)
         rrc_decref(h->heap, ring[i]);
+    knot_collect(h);                    /* (what the walk has found alive before the pause) */
     knot_collect(h);
     check_int(h->deallocs, ALL);
     host_close(h);
@@ -1464,6 +1465,50 @@ static int sweep_all(rrc_object *ob, void *arg)
 static int do_nothing(rrc_object *ob, void *arg) { (void)arg; return ob != NULL; }
 
 /* Garbage that is set aside in a walk leaves holes, so that both lists are long. The walk reserves the memory. */
+/* Some garbage is set aside, and a walk in the walk, which gets no memory, takes all that it finds. */
+static int take_and_drop(rrc_object *ob, void *arg)
+{
+    (void)arg;
+    visits++;
+    rrc_incref(walker->heap, ob);
+    rrc_decref(walker->heap, ob);
+    return 1;
+}
+
+static int walk_again(rrc_object *ob, void *arg)
+{
+    (void)ob, (void)arg;
+    if (visits == 0) {
+        walker->fail_at = walker->calls.allocate + 1;
+        walker->fail_on = 1;
+        rrc_major_collection_sweep(walker->heap, 1000);
+        rrc_gc_visit_objects(walker->heap, take_and_drop, NULL);
+    }
+    return 1;
+}
+
+static void a_walk_in_a_walk_needs_no_memory(void)
+{
+    enum { ALL = 5000 };
+    host *h = open_simple();
+
+    knot_ring(h, &Knot, ALL, NULL);
+    host_start(h);
+    host_pronounce(h);
+    walker = h;
+    visits = 0;
+    rrc_gc_visit_objects(h->heap, walk_again, NULL);
+    check_int(visits, ALL - 1000);      /* the others waited, and went back to where the walk had been */
+    check_int(h->failed, 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    h->fail_at = 0;
+    h->fail_on = 0;
+    host_major(h);
+    knot_collect(h);
+    check_int(h->deallocs, ALL);
+    host_close(h);
+}
+
 static void a_walk_reserves(void)
 {
     host *h = open_simple();
@@ -1928,6 +1973,7 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(gray_objects_leave_nothing_behind), UNIT(owners_come_first_in_slices),
            UNIT(garbage_is_set_aside_above_a_batch), UNIT(owners_come_first_among_weak_ones), UNIT(slices_in_hooks),
            UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_pause_in_a_walk), UNIT(a_walk_reserves),
+           UNIT(a_walk_in_a_walk_needs_no_memory),
            UNIT(a_finalizer_starts), UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark), UNIT(what_was_cleared_is_taken),
            UNIT(what_was_cleared_is_taken_late), UNIT(brought_back_after_the_verdict),
            UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),

@@ -2,6 +2,8 @@
 
 #include "knots.h"
 
+#include <stdlib.h>
+
 static const host_options without_order = { .order = 1 };
 
 static void an_empty_heap(void)
@@ -944,6 +946,99 @@ static void queued_and_linked_without_a_bias(void)
     }
 }
 
+/* An object of the library's own memory, which slices have watched. That means nothing when the heap ends: its owner, which
+   owns it through the host, goes first. */
+static size_t owned_p;
+
+static void watched_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    host_event(HOST(heap), 'd', NODE(self)->tag);
+    free((char *)(void *)self - OB_PREFIX);
+}
+
+static void find_what_is_owned(host *h, rrc_object *ob)
+{
+    host_event(h, 'd', NODE(ob)->tag);
+    if (NODE(ob)->tag == 1)
+        check(rrc_from_obj(h->heap, host_at(h, owned_p)) != NULL);
+}
+
+static void a_watch_that_has_outlived_its_search(void)
+{
+    static const rrc_type Watched = { .tp_name = "Watched", .tp_dealloc = watched_dealloc };
+    host_options options = { .without_generations = 1, .incremental = 1, .moving = HOST_STAY };
+    host *h = host_open(&options);
+    rrc_object *owner = ob_given(h, O, host_rooted(h, HOST_OLD), FULL), *owned;
+    size_t view_p = host_new(h, HOST_OLD);
+
+    owned_p = host_new(h, HOST_OLD);
+    host_point(h, view_p, 0, owned_p);
+    NODE(owner)->tag = 1;
+    NODE(owner)->ref[0] = ob_shared(h, P, view_p, FULL);
+    NODE(NODE(owner)->ref[0])->tag = 2;
+    owned = (rrc_object *)(void *)((char *)calloc(1, sizeof(node) + OB_PREFIX) + OB_PREFIX);
+    REFCNT(owned) = 1;
+    RRC_TYPE(owned) = &Watched;
+    NODE(owned)->tag = 3;
+    ob_link(h, P, owned_p, owned, FULL);
+    rrc_decref(h->heap, owned);
+    host_start(h);
+    host_major(h);
+    check(REFCNT(owned) < 0);
+    h->on_dealloc = find_what_is_owned;
+    check_int(host_free_heap(h), 0);
+    check_events(h, "d1 d3 d2");        /* (2 had owned it only as long as 1 held 2) */
+    host_end(h);
+}
+
+/* Garbage whose tp_clear leaves it as it is, with a p that was kept for other garbage. Its owner, which it does not know,
+   goes in the order; it is tried again when no more owners are left. */
+static int clear_no_field(rrc_heap *heap, rrc_object *self)
+{
+    host_event(HOST(heap), 'c', KNOT(self)->tag);
+    return 0;
+}
+
+static void note_parted(host *h, rrc_gcref p, rrc_object *ob)
+{
+    (void)p;
+    host_event(h, 'p', KNOT(ob)->tag);
+}
+
+static void leftovers_part_last(void)
+{
+    static const rrc_type Stiff = {
+        .tp_name = "Stiff", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = clear_no_field,
+    };
+    host_options options = { .without_generations = 1, .keeps = 1 };
+    host *h = host_open(&options);
+    size_t kept = host_new(h, HOST_OLD), other_p = host_new(h, HOST_OLD);
+    rrc_object *stiff = knot_new(h, &Stiff, 1), *other = knot_new(h, &Knot, 2), *owner = knot_new(h, &Knot, 3);
+
+    ob_link(h, P, kept, stiff, FULL);
+    ob_link(h, P, other_p, other, FULL);
+    host_note_link(h, kept);
+    knot_tie(h, stiff, 0, stiff);
+    knot_tie(h, other, 0, other);
+    knot_tie(h, other, 1, stiff);
+    rrc_decref(h->heap, stiff);
+    rrc_decref(h->heap, other);
+    ob_link(h, O, host_rooted(h, HOST_OLD), owner, FULL);
+    rrc_decref(h->heap, owner);
+    host_major(h);
+    rrc_run_pending(h->heap, 0);
+    check_ptr(rrc_to_obj(h->heap, stiff), host_at(h, kept));
+    h->events[0] = '\0';
+    h->on_parted = note_parted;
+    host_free_heap(h);
+    h->log_read = h->log_count;         /* (it is uncollectable) */
+    check_events(h, "p3 d3 c1 c1 c1 p1");
+    RRC_CLEAR(h->heap, KNOT(stiff)->ref[0]);
+    check_events(h, "d1");
+    host_end(h);
+}
+
 UNIT_GROUP(heap_end,
     UNIT(queued_and_linked_without_a_bias),
     UNIT(dropped_while_cycles_are_looked_for), UNIT(links_are_told_while_cycles_are_looked_for),
@@ -970,4 +1065,5 @@ UNIT_GROUP(heap_end,
     UNIT(saved_objects_can_be_used),
     UNIT(uncollectable_at_the_end),
     UNIT(parted_drops_references), UNIT(parted_makes_no_object),
-    UNIT(mistakes_are_logged_while_the_order_is_looked_for));
+    UNIT(mistakes_are_logged_while_the_order_is_looked_for), UNIT(a_watch_that_has_outlived_its_search),
+    UNIT(leftovers_part_last));

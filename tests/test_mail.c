@@ -48,13 +48,60 @@ static void some_at_a_time(void)
     check_int(REFCNT(ob), 8);
     for (i = 0; i < 5; i++)
         send(h, ob);
-    check_int(rrc_run_pending(h->heap, 8), 7);      /* those that were fetched; the others come then */
-    check_int(REFCNT(ob), 6);
+    check_int(rrc_run_pending(h->heap, 8), 8);      /* those that were fetched, and one of the others */
+    check_int(REFCNT(ob), 5);
     check_int(host_stats(h).pending, 1);
-    check_int(rrc_run_pending(h->heap, 8), 5);
+    check_int(rrc_run_pending(h->heap, 8), 4);
     check_int(REFCNT(ob), 1);
     rrc_decref(h->heap, ob);
     host_close(h);
+}
+
+/* Without a limit all go that have come, also if some were fetched before. */
+static void all_that_have_come(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = ob_new(h, &Node);
+
+    send(h, ob);
+    send(h, ob);
+    check_int(rrc_run_pending(h->heap, 1), 1);
+    send(h, ob);
+    check_int(rrc_run_pending(h->heap, 0), 2);
+    check_int(REFCNT(ob), 1);
+    check_int(host_stats(h).pending, 0);
+    rrc_decref(h->heap, ob);
+    host_close(h);
+}
+
+/* However many come, objects of the queue go, too; and none of both waits for ever. */
+static void mail_and_the_queue_share_a_limit(void)
+{
+    size_t max;
+
+    for (max = 1; max < 5; max++) {
+        host *h = host_open(NULL);
+        rrc_object *ob = ob_new(h, &Node);
+        int i, k;
+
+        unit_context("a limit of %d", (int)max);
+        for (i = 0; i < 10; i++)
+            ob_given(h, O, host_new(h, HOST_OLD), FULL);
+        for (i = 0; i < 10; i++)
+            send(h, ob);
+        host_major(h);
+        for (i = 0; i < 10; i++) {
+            for (k = 0; k < (int)max; k++)
+                send(h, ob);
+            check_int(rrc_run_pending(h->heap, max), max);
+        }
+        check_int(h->deallocs, 10);
+        for (i = 0; REFCNT(ob) > 1; i++)
+            check(rrc_run_pending(h->heap, max) > 0);
+        check(i > 0);
+        rrc_decref(h->heap, ob);
+        host_close(h);
+    }
 }
 
 /* In a collection a reference that waits counts as held. */
@@ -238,7 +285,7 @@ static void from_threads(void)
 
 UNIT_GROUP(mail,
     UNIT(a_reference_is_dropped_later),
-    UNIT(some_at_a_time),
+    UNIT(some_at_a_time), UNIT(all_that_have_come), UNIT(mail_and_the_queue_share_a_limit),
     UNIT(what_waits_is_held),
     UNIT(letters_need_memory),
     UNIT(at_the_end),

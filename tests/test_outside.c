@@ -481,6 +481,34 @@ static void an_action_is_reached_by_a_report(void)
 
 /* ---- garbage that waits ---- */
 
+/* Three wrappers wait. Foreign code takes the second one, which owns the first one. The third one takes the place of one
+   of them, and is garbage all the same. */
+static void what_takes_the_place_of_others_is_garbage(void)
+{
+    host *h = host_open(&small);
+    rrc_object *third = wrap(h, &Wrapper), *second = wrap(h, &Wrapper), *first = wrap(h, &Wrapper);
+
+    knot_tie(h, second, 0, first);
+    knot_tie(h, second, 1, second);
+    knot_tie(h, third, 0, third);
+    foreign_set(&F(third)->field[0], F(third));
+    rrc_decref(h->heap, first);
+    rrc_decref(h->heap, second);
+    rrc_decref(h->heap, third);
+    host_major(h);
+    check_int(host_stats(h).pending, 3);
+    foreign_take(F(second));
+    rrc_run_pending(h->heap, 0);
+    check_int(h->deallocs, 1);
+    check_int(foreign_library.alive, 2);
+    check_int(rrc_check(h->heap), RRC_OK);
+    foreign_drop(F(second));
+    collect(h, 0);
+    check_int(h->deallocs, 3);
+    h->events[0] = '\0';
+    end(h);
+}
+
 /* p was kept for other garbage. Then foreign code takes a reference: nothing is cleared, and the link holds again. */
 static void foreign_code_takes_garbage_that_waits(void)
 {
@@ -796,6 +824,7 @@ UNIT_GROUP(outside, UNIT(a_foreign_reference_holds_a_wrapper), UNIT(a_proxy_live
            UNIT(number_and_visits_are_weighed_at_one_time), UNIT(a_reference_is_taken_in_a_hook),
            UNIT(a_visit_later_than_the_number),
            UNIT(an_action_is_reached_by_a_report), UNIT(foreign_code_takes_garbage_that_waits),
+           UNIT(what_takes_the_place_of_others_is_garbage),
            UNIT(an_unlinked_action_of_a_store_that_is_taken), UNIT(a_number_below_0),
            UNIT(too_many_visits_are_named), UNIT(only_heaps_with_wrappers_ask),
            UNIT(wrappers_among_others), UNIT(a_number_of_an_earlier_time),

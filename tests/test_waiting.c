@@ -3,6 +3,8 @@
 
 #include "knots.h"
 
+#include <stdlib.h>
+
 /* A parent that died with its p, of which a limit has spared both children. */
 static rrc_object *spared(host *h, rrc_object *children[2])
 {
@@ -63,11 +65,12 @@ static void linked_while_it_waits(void)
                           RRC_OK);
                 host_note_link(h, id);
             }
-            check_int(REFCNT(children[i]), BIAS);
+            check_int(REFCNT(children[i]), BIAS + 1);           /* its wait has a reference */
             check_ptr(rrc_to_obj(h->heap, children[i]), host_at(h, id));
-            check_int(host_stats(h).pending, 1);
+            check_int(host_stats(h).pending, 2);
             check_int(rrc_check(h->heap), RRC_OK);
-            check_int(rrc_run_pending(h->heap, 0), 1);
+            check_int(rrc_run_pending(h->heap, 0), 2);
+            check_int(REFCNT(children[i]), BIAS);
             host_major(h);
             check_int(h->deallocs, 2);
             check_ptr(rrc_to_obj(h->heap, children[i]), host_at(h, id));
@@ -420,10 +423,52 @@ static void one_of_three_is_linked(void)
         host_expect_log(h, RRC_ELINKED, "rrc_mark_deallocating");
         ob_link(h, O, id, obs[i], FULL);
         check_int(rrc_check(h->heap), RRC_OK);
-        check_int(rrc_run_pending(h->heap, 0), 2);
+        check_int(rrc_run_pending(h->heap, 0), 3);
+        check_int(h->deallocs, 2);
         check_ptr(rrc_to_obj(h->heap, obs[i]), host_at(h, id));
         host_close(h);
     }
+}
+
+/* Many were put off, and each is found and linked, those first that come last there. To find its place takes a bounded number
+   of steps for each of all, and the memory for that is asked for first. */
+static void all_that_was_put_off_is_linked(void)
+{
+    enum { ALL = 100000 };
+    host *h = host_open(NULL);
+    rrc_object **obs = (rrc_object **)malloc(ALL * sizeof *obs);
+    size_t i;
+
+    check(obs != NULL);
+    for (i = 0; i < ALL; i++)
+        obs[i] = ob_new(h, &Node);
+    host_minor_begin(h);
+    for (i = 0; i < ALL; i++)
+        rrc_decref(h->heap, obs[i]);
+    host_minor_end(h);
+    for (i = 0; i < ALL; i++) {
+        size_t id = host_rooted(h, HOST_OLD);
+
+        h->fail_at = h->calls.allocate + 1;
+        if (rrc_link(h->heap, host_at(h, id), obs[i], RRC_O) == RRC_ENOMEM) {
+            check_int(host_stats(h).pending, ALL);
+            check_int(host_stats(h).o_old, i);
+            h->fail_at = 0;
+            check_int(rrc_link(h->heap, host_at(h, id), obs[i], RRC_O), RRC_OK);
+        }
+        h->fail_at = 0;
+        host_note_link(h, id);
+    }
+    check(h->failed > 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    check_int(rrc_run_pending(h->heap, 0), ALL);
+    check_int(h->deallocs, 0);
+    for (i = 0; i < ALL; i++)
+        check_int(REFCNT(obs[i]), BIAS);
+    free(obs);
+    check_int(host_free_heap(h), 0);
+    check_int(h->deallocs, ALL);
+    host_end(h);
 }
 
 /* Put off, held again, dropped again while others wait: it is put off once. */
@@ -499,7 +544,7 @@ UNIT_GROUP(waiting,
     UNIT(dropped_with_an_old_marker_in_a_hook),
     UNIT(a_waiting_finalizer_does_not_keep_a_proxy),
     UNIT(deleted_with_an_old_marker),
-    UNIT(one_of_three_is_linked), UNIT(one_that_is_held_again),
+    UNIT(one_of_three_is_linked), UNIT(all_that_was_put_off_is_linked), UNIT(one_that_is_held_again),
     UNIT(found_again_while_it_waits),
     UNIT(linked_while_it_waits),
     UNIT(unlinked_and_taken_while_it_waits),

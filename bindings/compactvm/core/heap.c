@@ -249,8 +249,8 @@ static void decide(cvm_heap *h)
     rrc_major_collection_trace(h->vm->rrc);     /* what C holds is alive, too, but for garbage that holds itself */
 }
 
-/* Mark all that is left. (This VM has no weak references. One that has some clears them just before
-   rrc_major_collection_keep.) */
+/* Mark all that is left. (This VM has no weak references, and its symbols are roots. One that has weak references
+   clears them just before rrc_major_collection_keep, but drops unmarked interned strings just after it.) */
 static void mark(cvm_heap *h)
 {
     h->phase = CVM_MARKING;
