@@ -63,7 +63,7 @@ static void link_buttons(unsigned search_percent)
     desc.search_percent = search_percent;
     m.heap = rrc_heap_new(&desc);
     for (i = 0; i < BUTTONS; i++) {
-        rrc_object *ob = new_button(&m);
+        rrc_object *ob = new_button(&m, &Button);
         object *p = make(NULL, NULL);
 
         must(rrc_link(m.heap, p, ob, RRC_O | RRC_GIVE));
