@@ -5675,6 +5675,19 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
     return RRC_OK;
 }
 
+/* ob is watched, or slots are running, and p is about to hold ob: it may be garbage, or what a slot was called for. */
+static RRCI_COLD void rrci_hold_by_link(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_slot_call *call = rrci_slot_call_of(heap, ob);
+    if (rrci_is_condemned(heap, ob)) {
+        RRC_REFCNT(ob)++;
+        rrci_event(heap, ob, RRCI_EVENT_LINKED);
+        RRC_REFCNT(ob)--;
+    }
+    if (call != NULL)
+        call->is_reached = 1;
+}
+
 /* Make a link of which rrci_may_link has said that it may be made. */
 static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
 {
@@ -5685,18 +5698,14 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         rrci_part(heap, made->former);
     if (RRC_LINK(ob) != NULL)
         rrci_prepare_to_relink(heap, ob);
-    if (rrci_is_condemned(heap, ob)) {
-        RRC_REFCNT(ob)++;               /* (p holds ob) */
-        rrci_event(heap, ob, RRCI_EVENT_LINKED);
-        RRC_REFCNT(ob)--;
-    }
-    if (rrci_slot_call_of(heap, ob) != NULL)
-        rrci_slot_call_of(heap, ob)->is_reached = 1;
-    if (rrci_is_tracked(ob))
+    if (RRCI_UNLIKELY(RRC_REFCNT(ob) < 0 || heap->slot_calls != NULL))
+        rrci_hold_by_link(heap, ob);
+    if (rrci_is_tracked(ob)) {
         rrci_forget_cleared(heap, rrci_gc_head_of(ob));
-    if (rrci_is_tracked(ob) && rrci_is_held_for_others(rrci_gc_head_of(ob))) {
-        rrci_hold_for_others(rrci_gc_head_of(ob), 0);
-        RRC_REFCNT(ob)--;
+        if (rrci_is_held_for_others(rrci_gc_head_of(ob))) {
+            rrci_hold_for_others(rrci_gc_head_of(ob), 0);
+            RRC_REFCNT(ob)--;
+        }
     }
     RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
     RRC_LINK(ob) = p;
