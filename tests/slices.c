@@ -115,6 +115,7 @@ static struct {
     int       is_decided;               /* a collection at once has weighed wrappers for the last time */
     set       decided;                  /* ... and this could be reached then */
     int       is_clean;                 /* this collection finds all garbage of its start */
+    int       was_paused;               /* what was reported before counts as alive in the next collection */
     long      complete;                 /* collections that did, and whose garbage is gone */
     int       finished_one;             /* ... but for the garbage, which is still pending */
     unsigned long operations;
@@ -731,7 +732,7 @@ static void minor(void)
 static void start(void)
 {
     find_garbage();
-    w.is_clean = w.walking == 0 && rrc_gc_is_enabled(w.heap) && !w.finished_one;
+    w.is_clean = w.walking == 0 && rrc_gc_is_enabled(w.heap) && !w.finished_one && !w.was_paused;
     if (w.is_clean) {
         rrc_stats stats;
 
@@ -802,6 +803,7 @@ static void end_collection(void)
     for (q = 0; q < MOST_P; q++)
         w.p[q].color = WHITE;
     w.phase = IDLE;
+    w.was_paused = 0;
     w.finished_one |= w.is_clean;
 }
 
@@ -959,6 +961,7 @@ static void pause_marking(void)
     int q;
 
     check_int(rrc_major_collection_pause(w.heap), RRC_OK);
+    w.was_paused |= w.phase == MARKING;
     for (q = 0; q < MOST_P; q++)
         w.p[q].color = WHITE;
     w.gray_count = 0;
