@@ -325,6 +325,7 @@
  *        - Python.h: all units of the formats of 3.11. A format with a mistake is refused before an argument
  *          is read. New: complex, PyArg_VaParse, PyArg_VaParseTupleAndKeywords, Py_CLEANUP_SUPPORTED.
  *        - A link of an object whose type has RRC_TPFLAGS_HAVE_GC and tp_basicsize 0 is refused (RRC_ETYPE).
+ *        - rrc_heap_free gives up sooner if finalizers make garbage without end while there are many objects.
  *        - rrc_run_pending(heap, 0) drops all references of rrc_decref_later that have come. With a limit these leave half
  *          of it to other work.
  *        - rrc_major_collection_pause keeps what the host has reported. In a mirrored heap it leaves an open step alone.
@@ -955,7 +956,8 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    of P links, then cyclic garbage. The hook `parted` is called for each link before its
    object goes, and the slot of p is set to NULL. A link that is made meanwhile parts when nobody owns its
    object, at the latest when links do not hold any more. Finalizers and deallocs can make more garbage and links. The
-   work goes on until nothing is left to do, or 10000 rounds have not reduced the number of objects. In the end the
+   work goes on until nothing is left to do, or 10000 rounds have not reduced the number of objects (fewer rounds if there
+   are many objects: those rounds search as many as are marked above). In the end the
    links of what C holds are dissolved likewise, with a call of `parted` for each.
    The call returns how many of the obs that were linked or in the queue C still holds. They end unlinked with their
    true count. (These are not counted: static objects, uncollectable garbage, and objects without a
@@ -10392,12 +10394,18 @@ RRC_API void *rrc_userdata(const rrc_heap *heap)
 /* So many rounds of work may leave as many objects as before. For the order, a tenth. */
 #define RRCI_MOST_ROUNDS 10000
 
-/* For the order, no more objects and links are marked than these and eight times all. */
+/* In rounds of marking for the order, and in rounds of searching that leave as many objects as before, no more objects and
+   links are looked at than these and eight times all. */
 #define RRCI_MOST_MARKED ((size_t)1 << 20)
 
 static size_t rrci_count_left(const rrc_heap *heap)
 {
     return rrci_count_links(heap) + rrci_count_tracked(heap) + (heap->objects > 0 ? (size_t)heap->objects : 0);
+}
+
+static size_t rrci_most_marked(const rrc_heap *heap)
+{
+    return RRCI_MOST_MARKED + 8 * rrci_count_left(heap);
 }
 
 /* Part the objects of this list that only their links hold. */
@@ -10597,7 +10605,7 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
 static void rrci_order(rrc_heap *heap, const char *function)
 {
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
-    size_t limit = RRCI_MOST_MARKED + 8 * rrci_count_left(heap), marked = 0, i;
+    size_t limit = rrci_most_marked(heap), marked = 0, i;
     int goes_on = 1, rounds_left = RRCI_MOST_ROUNDS / 10;
     if (heap->desc.mark_from_c == NULL || RRCI_IS_CLOSED(heap))
         return;
@@ -10636,7 +10644,7 @@ static void rrci_drop_held_for_others(rrc_heap *heap)
    other garbage held. */
 static void rrci_end_objects(rrc_heap *heap)
 {
-    size_t finalized, garbage, parted;
+    size_t limit = rrci_most_marked(heap), searched = 0, finalized, garbage, parted;
     int goes_on, rounds_left;
     heap->parts_wrappers = 0;
     rrci_order(heap, "rrc_heap_free");
@@ -10649,15 +10657,19 @@ static void rrci_end_objects(rrc_heap *heap)
         parted = heap->parted;
         rrci_collect_c(heap, "rrc_heap_free");
         rrci_end_links(heap, &rounds_left);
-        rounds_left -= heap->objects >= objects;
+        if (heap->objects >= objects) {
+            rounds_left--;
+            searched += rrci_count_tracked(heap);
+        }
         goes_on = heap->garbage != garbage || heap->finalized != finalized || heap->parted != parted
                || rrci_is_in_doubt(heap);
         if (!goes_on && RRCI_HAS_WRAPPERS(heap) && !heap->parts_wrappers) {
             goes_on = 1;
             heap->parts_wrappers = 1;
             rrci_drop_held_for_others(heap);
+            rrci_do_last(heap, &rounds_left);
         }
-    } while (goes_on && rounds_left > 0);
+    } while (goes_on && rounds_left > 0 && searched <= limit);
 }
 
 /* Does C hold ob? Uncollectable garbage holds itself. A link whose maker forgot the bias is reported. */

@@ -1852,6 +1852,31 @@ static void untracked_after_a_step_was_given_up(void)
     }
 }
 
+/* A wrapper without a link is held because others refer to its foreign object. The end of the heap lets it go, and then the
+   garbage that it owned. */
+static void what_a_held_wrapper_owned_goes_at_the_end(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int p, a = given_ob(w, M_GC | M_WRAPPER, &p), x = m_new_ob(w, M_GC), y = m_new_ob(w, M_GC);
+
+    m_new_ob(w, M_BARE);                /* C holds it, and so a part of the heap stays */
+    m_refer(w, x, 0, y);
+    m_refer(w, y, 0, x);
+    m_refer(w, a, 0, x);
+    m_drop(w, x);
+    m_drop(w, y);
+    m_f_take(w, a);
+    m_unlink(w, a);
+    live_on(w, 1);
+    w->v->closed = w->v->ending = 1;
+    check_int(rrc_heap_free(w->v->heap), 0);
+    check_ptr(at(w, a), NULL);
+    check_ptr(at(w, x), NULL);
+    check_ptr(at(w, y), NULL);
+    m_f_drop(w, a);
+    m_close(w);
+}
+
 /* ---- maps ---- */
 
 enum { KEYS = 40 };
@@ -1983,7 +2008,8 @@ UNIT_GROUP(closed_hosts,
     UNIT(the_held_are_named), UNIT(a_count_does_not_free_what_others_hold), UNIT(foreign_code_takes_what_waits),
     UNIT(foreign_code_takes_what_has_a_marker),
     UNIT(a_failed_step_roots_wrappers), UNIT(wrappers_that_cannot_be_weighed), UNIT(a_visit_later_than_the_number),
-    UNIT(a_pause_between_slices_changes_nothing), UNIT(what_was_put_off_is_linked_between_slices),
+    UNIT(a_pause_between_slices_changes_nothing), UNIT(what_a_held_wrapper_owned_goes_at_the_end),
+    UNIT(what_was_put_off_is_linked_between_slices),
     UNIT(untracked_after_a_step_was_given_up),
     UNIT(a_wrapper_is_taken_after_it_was_seen), UNIT(a_wrapper_is_taken_after_its_node_has_died));
 

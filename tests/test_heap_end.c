@@ -1039,6 +1039,49 @@ static void leftovers_part_last(void)
     host_end(h);
 }
 
+/* Each finalizer makes another object, in a cycle. The end gives up before it has looked at all the others for minutes. */
+static rrc_object *newest, *former;
+
+static void make_a_cycle(host *h, rrc_object *ob)
+{
+    former = ob;
+    newest = knot_new(h, &KnotFinal, 0);
+    knot_tie(h, newest, 0, newest);
+    rrc_decref(h->heap, newest);
+    h->events[0] = '\0';
+}
+
+static void finalizers_without_end(void)
+{
+    enum { HELD = 20000 };
+    int order;
+
+    for (order = 0; order < 2; order++) {
+        host_options options = { .order = order };
+        host *h = host_open(&options);
+        rrc_object *held = NULL;
+        int i;
+
+        for (i = 0; i < HELD; i++) {
+            rrc_object *ob = knot_new(h, &Knot, 0);
+
+            KNOT(ob)->ref[0] = held;
+            held = ob;
+        }
+        h->on_finalize = make_a_cycle;
+        make_a_cycle(h, NULL);
+        host_free_heap(h);
+        check(h->finalized > 10);
+        check(KNOT(held)->traversed <= 1000);
+        h->on_finalize = NULL;
+        RRC_CLEAR(h->heap, KNOT(newest)->ref[0]);
+        RRC_CLEAR(h->heap, KNOT(former)->ref[0]);
+        rrc_decref(h->heap, held);
+        h->events[0] = '\0';
+        host_end(h);
+    }
+}
+
 UNIT_GROUP(heap_end,
     UNIT(queued_and_linked_without_a_bias),
     UNIT(dropped_while_cycles_are_looked_for), UNIT(links_are_told_while_cycles_are_looked_for),
@@ -1066,4 +1109,4 @@ UNIT_GROUP(heap_end,
     UNIT(uncollectable_at_the_end),
     UNIT(parted_drops_references), UNIT(parted_makes_no_object),
     UNIT(mistakes_are_logged_while_the_order_is_looked_for), UNIT(a_watch_that_has_outlived_its_search),
-    UNIT(leftovers_part_last));
+    UNIT(leftovers_part_last), UNIT(finalizers_without_end));
