@@ -7641,13 +7641,14 @@ static void rrci_drain_c(rrc_heap *heap, const char *function)
 static void rrci_return_late(rrc_heap *heap, rrci_gc_kind kind, size_t first)
 {
     const rrci_list *list = &heap->gc[kind];
-    size_t i = list->count;
-    while (i-- > first) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0) {
+    size_t i;
+    for (i = list->count; i-- > first;) {
+        rrc_object *ob;
+        if (i >= list->count)
+            continue;                   /* it has returned with another one */
+        ob = *rrci_ob_at(list, i);
+        if (rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0)
             rrci_absolve_all(heap, ob);
-            i = i < list->count ? i : list->count;      /* (it may have taken more of them out) */
-        }
     }
 }
 
