@@ -877,7 +877,8 @@ int world_link(world *w, link_kind link, int p, int ob)
         host_expect_log(w->h, code, NULL);
         return code;
     }
-    o->deferred = 0;                    /* linked, it needs not wait any more */
+    o->queued |= o->deferred;           /* linked, it waits in the queue */
+    o->deferred = 0;
     if (o->queued && COUNT(o->ob) < world_count_of(w, ob))
         o->queued = 0;                  /* (it had left the queue, and waited again: its count was the same) */
     absolve_at_once(w, ob);
@@ -1188,7 +1189,7 @@ void world_close(world *w)
     for (i = 0; i < w->ob_count; i++) {
         world_ob *o = &w->ob[i];
 
-        counted[i] = o->life == ALIVE && (o->p != NONE || o->queued);
+        counted[i] = o->life == ALIVE && (o->p != NONE || o->queued || (o->deferred && RRC_LINK(o->ob) == NULL));
         if ((o->kind & W_LIGHT) == 0 || world_count_of(w, (int)i) > 0)
             o->p = NONE;
         unlist(o);
