@@ -317,6 +317,7 @@
  *          all weak references go first, then all finalizers run, then garbage is cleared.
  *        - RRC_EUNCOLLECTABLE is logged by the collection that finds garbage again after its tp_clear.
  *        - rrc_report_leaks in rrc_insight.h: rrc_heap_free reports what C still holds.
+ *        - Lua, mruby: builds with RRC_DEBUG print at the end what C still holds.
  *        - Lua: collectgarbage() does all pending work. An error in a slot that pending work runs is
  *          not raised any more, and rrc_lua_drop_error drops one that is kept.
  *        - Python.h: hashes of objects, and tuples of types, that are nested too deeply are RecursionErrors.

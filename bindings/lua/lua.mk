@@ -24,7 +24,7 @@ LUA         ?= $(firstword $(LUAS))
 LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER) $(INSIGHT)
 LUA_MODULES := rawrefcount widgets naive nodes classes
 LUA_NODES   := $(addprefix $(LUA_DIR)/tests/,nodes.c functions.c)
-LUA_NODES_H := $(LUA_DIR)/tests/nodes.h tests/foreign.h
+LUA_NODES_H := $(LUA_DIR)/tests/nodes.h tests/foreign.h tests/caught.h
 LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(dir $(INSIGHT)) -I$(WIDGETS_DIR) \
                $(call lua_flags,$(1),--cflags) $(CPPFLAGS) $(CFLAGS)
 # Functions that a module exports cannot be replaced by others of the same name: they can be inlined.

@@ -15,9 +15,10 @@
  * It shares the heap with the modules that bind C libraries (see rrc_lua.h).
  */
 #define RAWREFCOUNT_STATIC
-#define RRC_LUA_IMPLEMENTATION
 #include "rrc_lua.h"
 #include "rrc_insight.h"
+#define RRC_LUA_IMPLEMENTATION
+#include "rrc_lua.h"
 
 /* Is stderr a terminal? */
 #if defined(_WIN32)

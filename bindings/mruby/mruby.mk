@@ -29,7 +29,7 @@ $(BUILD)/mruby/widgets: $(MRUBY_WIDGETS) $(WIDGETS_OBJECT) $(MRUBY_HEADERS)
 	    $(LDFLAGS) $(MRUBY_LIBS) -o $@
 
 # A test program, and one with sanitizers and RRC_DEBUG.
-MRUBY_TEST_DEPS := $(addprefix $(MRUBY_TESTS)/,nodes.c nodes.h) tests/unit.c tests/unit.h tests/foreign.h $(MRUBY_HEADERS)
+MRUBY_TEST_DEPS := $(addprefix $(MRUBY_TESTS)/,nodes.c nodes.h) tests/unit.c tests/unit.h tests/foreign.h tests/caught.h $(MRUBY_HEADERS)
 MRUBY_TEST = @mkdir -p $(@D); $(MRUBY_COMPILE) -I$(MRUBY_TESTS) -Itests -DUNIT_CMOCKA=0 $(CPPFLAGS) $(1) \
              $< $(filter %/slots.c,$^) $(MRUBY_TESTS)/nodes.c tests/unit.c $(LDFLAGS) $(MRUBY_LIBS) -o $@
 $(BUILD)/mruby/test_mruby $(BUILD)/mruby/asan/test_mruby: $(MRUBY_TESTS)/slots.c

@@ -2150,6 +2150,22 @@ RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap)
     return state->is_closed ? NULL : state->mrb;
 }
 
+#if defined(RRC_DEBUG) && !defined(RRC_NO_STDIO)
+static void rrcm_write_file(void *stream, const char *bytes, size_t size)
+{
+    fwrite(bytes, 1, size, (FILE *)stream);
+}
+
+/* Have rrc_heap_free print what C still holds then. The report knows objects by their links: call this before the
+   proxies are parted. */
+static void rrcm_report_leaks(rrcm_state *state)
+{
+    (void)rrc_report_leaks(state->heap, NULL, rrcm_write_file, stderr);
+}
+#else
+#define rrcm_report_leaks(state) ((void)0)
+#endif
+
 /* While mruby still works: no proxy is left, and what C does not hold is deallocated, cycles of C
    included. So slots find what their objects own. */
 static void rrcm_part_proxies(rrcm_state *state)
@@ -2190,6 +2206,7 @@ static void rrcm_close(mrb_state *mrb)
     if (!mrb_data_p(holder) || DATA_PTR(holder) == NULL)
         return;
     state = (rrcm_state *)DATA_PTR(holder);
+    rrcm_report_leaks(state);
     rrcm_part_proxies(state);
     rrcm_change_memory(state, 0, 1);        /* it is still needed when the heap is gone */
     DATA_PTR(holder) = NULL;

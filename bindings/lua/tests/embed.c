@@ -4,6 +4,7 @@
  *     embed [TEST...]             the tests whose names have one of these words in them
  *     embed SCRIPT.lua WORD...    (EMBED_SCRIPTS) a script, whose modules are linked; nothing is left then
  */
+#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 
 /* All memory of the binding and the header, counted, and failing when told to. */
@@ -58,6 +59,8 @@ static void *counted_realloc(void *ptr, size_t size)
 #define RRC_LUA_REALLOC(ptr, size) counted_realloc((ptr), (size))
 
 #define RAWREFCOUNT_IMPLEMENTATION
+#include "rrc_lua.h"
+#include "rrc_insight.h"
 #define RRC_LUA_IMPLEMENTATION
 #include "nodes.h"
 
@@ -67,6 +70,7 @@ int luaopen_classes(lua_State *L);
 #include <string.h>
 
 #include "unit.h"
+#include "caught.h"
 
 /* ---- states ---- */
 
@@ -223,6 +227,39 @@ static void objects_outlive_their_state(void)
     rrc_decref(heap, value);
     rrc_decref(heap, text);
     check_int(blocks > 0, 1);
+    rrc_decref(heap, held);
+    check_int(live(), 0);
+    check_int(blocks, 0);
+}
+
+/* Builds with RRC_DEBUG print what C holds at the end, and no other builds do. */
+static void the_end_reports_leaks(void)
+{
+    lua_State *L = open_state();
+    const char *text;
+    rrc_heap *heap;
+    rrc_object *held;
+    run(L, make_garbage);
+    run(L, "w = nodes.new(1) w:set(1, function() return w end)");
+    catch_stderr();
+    close_state(L);
+    check_str(stderr_text(), "");
+    L = open_state();
+    heap = rrc_lua_heap(L);
+    run(L, "v = nodes.new(1) w = nodes.new(2) w:set(1, nodes.new(3)) w:set(2, v)");
+    lua_getglobal(L, "w");
+    held = rrc_lua_ref(L, heap, -1);
+    lua_settop(L, 0);
+    catch_stderr();
+    close_state(L);
+    text = stderr_text();
+#ifdef RRC_DEBUG
+    check(strstr(text, "C still holds 3 objects of Node, ") == text);
+    check(strstr(text, "  1 reference from outside keeps it alive\n") != NULL);
+    check(strstr(text, "  held by ") != NULL);
+#else
+    check_str(text, "");
+#endif
     rrc_decref(heap, held);
     check_int(live(), 0);
     check_int(blocks, 0);
@@ -936,6 +973,7 @@ static void what_comes_back_has_no_old_edges(void)
 #endif
 
 UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(objects_outlive_their_state),
+           UNIT(the_end_reports_leaks),
            UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks),
            UNIT(close_in_a_hidden_coroutine), UNIT(each_cycle_ends_once_with_an_early_sentinel),
            UNIT(each_cycle_is_counted_once), UNIT(each_cycle_is_decided_once),

@@ -1,7 +1,9 @@
 /* test_mruby.c - what the binding promises, mostly as mruby scripts: each raises when
  * something is not as it must be. */
+#define _POSIX_C_SOURCE 200809L
 #include "nodes.h"
 #include "unit.h"
+#include "caught.h"
 
 #include <mruby/array.h>
 #include <mruby/class.h>
@@ -819,6 +821,33 @@ static void the_end_with_everything_alive(void)
     mrb_close(mrb);
 }
 
+/* Builds with RRC_DEBUG print what C holds at the end, and no other builds do. */
+static void the_end_reports_leaks(void)
+{
+    const char *text;
+    rrc_object *kept;
+    open_vm();
+    run("$n = Node.new(1); $n[0] = mention($n); $p = Nodes.proxy(3); $p[0] = mention($n)");
+    catch_stderr();
+    mrb_close(mrb);
+    check_str(stderr_text(), "");
+    open_vm();
+    run("$n = Node.new(1); $p = Nodes.proxy(3); $p[1] = Nodes.proxy(4)");
+    kept = rrc_mruby_hold(heap, mrb_gv_get(mrb, mrb_intern_lit(mrb, "$p")));
+    catch_stderr();
+    mrb_close(mrb);
+    text = stderr_text();
+#ifdef RRC_DEBUG
+    check(strstr(text, "C still holds 2 objects of Node, ") == text);
+    check(strstr(text, "  1 reference from outside keeps it alive\n") != NULL);
+    check(strstr(text, "  held by ") != NULL);
+#else
+    check_str(text, "");
+#endif
+    rrc_decref(heap, kept);
+    check_int(node_count(), 0);
+}
+
 /* Its dealloc calls what it holds. */
 static void speaker_dealloc(rrc_heap *h, rrc_object *ob)
 {
@@ -1308,7 +1337,7 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(what_was_disposed_of_keeps_nothing), UNIT(disposal_in_use), UNIT(disposal_in_use_by_fibers),
            UNIT(disposal_in_use_calls_back), UNIT(disposal_in_use_while_an_error_waits),
            UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(explain_names_the_whole_path), UNIT(explain_is_asked_of_the_dead),
-           UNIT(the_end_with_everything_alive),
+           UNIT(the_end_with_everything_alive), UNIT(the_end_reports_leaks),
            UNIT(deallocs_at_the_end_find_their_values), UNIT(deallocs_of_garbage_read_what_is_left),
            UNIT(deallocs_of_what_is_let_go_find_all), UNIT(deallocs_at_the_end_read_all),
            UNIT(deallocs_after_the_end_read_nothing), UNIT(errors_of_pending_deallocs_are_reported),
