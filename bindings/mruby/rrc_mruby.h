@@ -38,8 +38,8 @@
 
 /* >>ownership
  * ---------------------------------------------------------------------------
- * An ob is a C object. Its PROXY is its object in mruby: the same one as long as it
- * lives. Any other value of mruby has an ob in C (rrc_mruby_hold): the same one as long
+ * An ob is a C object. Its PROXY is its object in mruby: the same one as long as C or
+ * mruby refers to either. Any other value of mruby has an ob in C (rrc_mruby_hold): the same one as long
  * as C holds it; for small integers, symbols and the like a new one each time.
  *
  *   rrc_mruby_wrap      borrows ob             the proxy, or the value, is in the arena
@@ -51,9 +51,8 @@
  *                       are disposed of
  *   rrc_mruby_hold      gives a new reference  rrc_decref it
  *   a proxy             holds its ob           until the proxy dies or is disposed of
- *   an ob held by C     holds its value, or the proxy that a script made by `new`: its
- *                       class, its instance variables and what they refer to. A proxy
- *                       that rrc_mruby_wrap made may die, and come again as a new one
+ *   an ob held by C     holds its value, or its proxy: the class and singleton class,
+ *                       the instance variables and what they refer to
  *   a wrapper           (a type with tp_outside) always holds its proxy, also for what
  *                       foreign code holds; if garbage, until rrc_mruby_collect
  *
@@ -1350,10 +1349,9 @@ static rrcm_cell *rrcm_live_cell(rrcm_state *state, rrc_object *ob)
     return (rrcm_cell *)rrc_cell_of(state->heap, ob);
 }
 
-/* Make object the proxy of ob, which has none, by a link of this kind, RRC_P or RRC_O. Raises
-   before anything is changed. */
-static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object *ob,
-                            const rrc_mruby_class *cls, int kind)
+/* Make object the proxy of ob, which has none. Raises before anything is changed. (By a P link: scripts can give any
+   proxy instance variables and singleton methods, and mruby tells nobody. So C keeps each one.) */
+static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object *ob, const rrc_mruby_class *cls)
 {
     mrb_state *mrb = state->mrb;
     int code;
@@ -1361,7 +1359,7 @@ static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object 
         rrcm_set_hidden(mrb, object, state->node_name, mrb_nil_value());
     rrcm_reserve_place(state);
     object->type = &rrcm_proxy_type;
-    code = rrc_cell_link(state->heap, object, ob, kind);
+    code = rrc_cell_link(state->heap, object, ob, RRC_P);
     if (code != RRC_OK)
         rrcm_raise_code(mrb, code);
     rrcm_cell_of(object->data)->is.cls = cls;
@@ -1396,7 +1394,7 @@ static mrb_value rrcm_wrap_protected(mrb_state *mrb, void *data)
     cell = rrcm_live_cell(state, job->ob);      /* a dealloc may have made one just now */
     if (cell != NULL)
         return rrcm_object(cell);
-    rrcm_link_proxy(state, object, job->ob, cls, rrcm_is_wrapper(job->ob) ? RRC_P : RRC_O);
+    rrcm_link_proxy(state, object, job->ob, cls);
     return mrb_obj_value(object);
 }
 
@@ -1420,7 +1418,7 @@ static mrb_value rrcm_init_protected(mrb_state *mrb, void *data)
         mrb_raisef(mrb, E_TYPE_ERROR, "what was given to this %v stands for a value", given);
     if (rrcm_live_cell(state, job->ob) != NULL)
         mrb_raisef(mrb, E_TYPE_ERROR, "what this %v is to stand for has a proxy already", given);
-    rrcm_link_proxy(state, RDATA(job->self), job->ob, cls, RRC_P);
+    rrcm_link_proxy(state, RDATA(job->self), job->ob, cls);
     return job->self;
 }
 

@@ -29,7 +29,7 @@ values-stay       | s/        rrc_map_put(\&state->values, mrb_ptr(value->value)
 no-death          | s/{ "rawrefcount proxy", rrcm_swept }/{ "rawrefcount proxy", NULL }/
 boxes-live-on     | s/{ "rawrefcount box", rrcm_swept }/{ "rawrefcount box", NULL }/
 nodes-live-on     | s/{ "rawrefcount node", rrcm_swept }/{ "rawrefcount node", NULL }/
-made-is-proxy     | s/job->ob, cls, RRC_P)/job->ob, cls, RRC_O)/
+proxies-have-o-links | s/object, ob, RRC_P)/object, ob, RRC_O)/
 no-patience       | s/rrc_mirror_keep_up(state->heap, has_cycle_ended);/rrc_mirror_keep_up(state->heap, 0);/
 calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/    ;/
 late-wraps        | s/if (ob == NULL || state->is_closed)$/if (ob == NULL)/
@@ -61,7 +61,6 @@ the-question-holds | s/ \&\& mrb_basic_ptr(\*value) != view->state->asked)/)/
 no-locals         | s/^        rrcm_see_locals(view, proc->upper, env->stack, MRB_ENV_LEN(env));/        ;/
 no-globals        | s/^    rrcm_see_variables(view, (struct RBasic \*)\&globals, "global ");/    ;/
 anchors-are-shown | s/ \&\& object != (struct RBasic \*)view->state->roots$//
-wrappers-have-o-links | s/rrcm_is_wrapper(job->ob) ? RRC_P : RRC_O/RRC_O/
 wrappers-stay     | s/desc.collects_at_once = 1;/;/
 two-sweeps        | s/^        rrc_cell_each(state->heap, rrcm_root_wrapper, state);/        ;/
 major-overlooked  | s/ \&\& !(mrb->gc.generational \&\& mrb->gc.full)//

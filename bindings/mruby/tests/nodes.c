@@ -10,7 +10,7 @@
  *     node.lend { |node| }     its id, after the block was called
  *     node.fail                disposes of itself, and returns with an IndexError in mrb->exc
  *     Like.new(x, other)       a node with the id of the other one, after x.to_s was called
- *     Nodes.proxy(id)          a new Node with an O link
+ *     Nodes.proxy(id)          a new Node that C makes
  *     Nodes.hold(x)            a reference of C's own; Nodes.held(i): the i-th; Nodes.release: drop all
  *     Nodes.adopt(x)           a proxy of the object that stands for x, which must raise
  *     Nodes.live               how many nodes there are

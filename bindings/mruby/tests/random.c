@@ -23,8 +23,8 @@
 
 enum { THINGS = 60 };
 
-/* What is in a place. C objects have fields in C; those that a script made, and wrappers (P links), have
-   places in mruby, too. The foreign object of a wrapper refers to those of others. The others are values of
+/* What is in a place. C objects have fields in C, and places in mruby: an instance variable of their proxies, which
+   C_PROXY gets when it is needed. The foreign object of a wrapper refers to those of others. The others are values of
    mruby: an array; a proc, a string or a plain object that reaches one. */
 typedef enum kind { NOTHING, C_PROXY, C_MADE, C_WRAPPER, ARRAY, PROC, STRING, OBJECT, KINDS } kind;
 
@@ -70,10 +70,7 @@ static int below(int n)
 }
 
 static int is_c(const thing *t) { return t->kind == C_PROXY || t->kind == C_MADE || t->kind == C_WRAPPER; }
-static int has_host_places(const thing *t)
-{
-    return t->kind != NOTHING && t->kind != C_PROXY && t->kind != STRING;
-}
+static int has_host_places(const thing *t) { return t->kind != NOTHING && t->kind != STRING; }
 
 /* ---- the oracle ---- */
 
@@ -138,14 +135,14 @@ static mrb_value value_of(int i)
     return is_c(t) ? rrc_mruby_wrap(heap, t->ob) : t->value;
 }
 
-/* The array with the places, the witness last. */
+/* The array with the places, the witness last; or nil. */
 static mrb_value places_of(int i)
 {
     const thing *t = &things[i];
     switch (t->kind) {
     case ARRAY: return t->value;
     case PROC: return mrb_funcall(mrb, t->value, "call", 0);
-    case C_MADE: case C_WRAPPER: return mrb_iv_get(mrb, value_of(i), places_name);
+    case C_PROXY: case C_MADE: case C_WRAPPER: return mrb_iv_get(mrb, value_of(i), places_name);
     default: return mrb_iv_get(mrb, t->value, places_name);
     }
 }
@@ -303,7 +300,12 @@ static void set_c_edge(int from, int k, int to)
 
 static void set_host_edge(int from, int k, int to)
 {
-    mrb_ary_set(mrb, places_of(from), k, to >= 0 ? value_of(to) : mrb_nil_value());
+    mrb_value places = places_of(from);
+    if (mrb_nil_p(places)) {
+        places = mrb_ary_new(mrb);
+        mrb_iv_set(mrb, value_of(from), places_name, places);
+    }
+    mrb_ary_set(mrb, places, k, to >= 0 ? value_of(to) : mrb_nil_value());
     things[from].host_edges[k] = to;
 }
 
@@ -351,7 +353,7 @@ static void check_thing(int i)
     if (t->kind == STRING)
         require(mrb_string_p(t->value) && RSTRING_LEN(t->value) == 4);
     for (k = 0; has_host_places(t) && k < FIELDS; k++) {
-        mrb_value value = mrb_ary_ref(mrb, places_of(i), k);
+        mrb_value places = places_of(i), value = mrb_nil_p(places) ? places : mrb_ary_ref(mrb, places, k);
         require(mrb_nil_p(value) == (t->host_edges[k] < 0));
         if (t->host_edges[k] >= 0)
             require(mrb_ptr(value) == mrb_ptr(value_of(t->host_edges[k])));
@@ -427,7 +429,7 @@ static void change(void)
         }
         break;
     default:
-        if (is_c(&things[a]) && (things[a].kind == C_PROXY || below(2)))
+        if (is_c(&things[a]) && below(2))
             set_c_edge(a, k, below(4) ? b : -1);
         else if (has_host_places(&things[a]))
             set_host_edge(a, k, below(4) ? b : -1);

@@ -136,7 +136,8 @@ static void owner_dealloc(rrc_heap *heap, rrc_object *ob)
 OWNER_TYPE(owner_type, "Owner", owner_finalize);
 OWNER_TYPE(unfinalized_type, "Unfinalized", NULL);
 
-/* Owner.new(id, text, proc) has a P link; Owner.wrapped with the same arguments, an O link. */
+/* Owner.new(id, text, proc); Owner.wrapped with the same arguments is made by C; Owner.unseen has no object in mruby,
+   and C holds it. */
 static rrc_object *make(const rrc_mruby_args *a, const rrc_type *type)
 {
     owner *o = (owner *)rrc_gc_new(a->heap, type);
@@ -153,6 +154,8 @@ static rrc_object *make_owner(const rrc_mruby_args *a) { return make(a, &owner_t
 static rrc_object *make_unfinalized(const rrc_mruby_args *a) { return make(a, &unfinalized_type); }
 static mrb_value wrap_owner(const rrc_mruby_args *a) { return rrc_mruby_wrap_new(a->heap, make_owner(a)); }
 static mrb_value wrap_unfinalized(const rrc_mruby_args *a) { return rrc_mruby_wrap_new(a->heap, make_unfinalized(a)); }
+static mrb_value unseen(const rrc_mruby_args *a) { held = make_owner(a); return a->self; }
+static mrb_value unseen_unfinalized(const rrc_mruby_args *a) { held = make_unfinalized(a); return a->self; }
 
 static mrb_value set_next(const rrc_mruby_args *a)
 {
@@ -162,8 +165,10 @@ static mrb_value set_next(const rrc_mruby_args *a)
 }
 
 static const rrc_mruby_method methods[] = { { "next=", set_next, "o" }, { NULL, NULL, NULL } };
-static const rrc_mruby_method owner_class_methods[] = { { "wrapped", wrap_owner, "ioo" }, { NULL, NULL, NULL } };
+static const rrc_mruby_method owner_class_methods[] = { { "wrapped", wrap_owner, "ioo" },
+                                                        { "unseen", unseen, "ioo" }, { NULL, NULL, NULL } };
 static const rrc_mruby_method unfinalized_class_methods[] = { { "wrapped", wrap_unfinalized, "ioo" },
+                                                              { "unseen", unseen_unfinalized, "ioo" },
                                                               { NULL, NULL, NULL } };
 static const rrc_mruby_class OwnerClass = { .type = &owner_type, .make = make_owner, .arguments = "ioo",
                                             .methods = methods, .class_methods = owner_class_methods };
@@ -202,6 +207,7 @@ static const char library[] =
     "  text, callback = \"text #{id}\", -> { classes.each { |c| ObjectSpace.each_object(c) { |x| meet(x) } }; id }\n"
     "  $wrapped ? $class.wrapped(id, text, callback) : $class.new(id, text, callback)\n"
     "end\n"
+    "def unseen; $class.unseen(1, 'text 1', -> { 1 }); nil; end\n"
     "def chain\n"
     "  first = last = owner(1)\n"
     "  9.times { |i| o = owner(i + 2); last.next = [o]; last = o }\n"
@@ -215,9 +221,8 @@ static const char library[] =
 /* How a place is reached: by Rawrefcount.collect, or by full collections of mruby's alone. */
 enum { BY_COLLECT = 1, BY_MRUBY = 2, BOTH = BY_COLLECT | BY_MRUBY };
 
-/* When C, which holds an object with an O link while its proxy goes, lets go of it. (The proxy of a P
-   link does not go then.) */
-enum { NOT_HELD, DISPOSED_OF, HELD, HELD_LONGER };
+/* When C lets go of an object, to which mruby refers no more. */
+enum { NOT_HELD, DISPOSED_OF, HELD_FROM_THE_START, HELD, HELD_LONGER };
 
 typedef struct place {
     const char *name, *script;
@@ -226,11 +231,12 @@ typedef struct place {
 
 static const place places[] = {
     { "alone", "owner(1)", 1, NOT_HELD, 0, BOTH },
-    { "alone, let go of by C", "owner(1)", 1, HELD, 0, BOTH },
+    { "alone", "owner(1)", 1, HELD, 0, BOTH },
+    { "never seen by a script", "unseen", 1, HELD_FROM_THE_START, 0, BOTH },
     { "a cycle over both heaps", "cycle", 1, NOT_HELD, 0, BOTH },
     { "a chain over both heaps", "chain", 10, NOT_HELD, 0, BOTH },
     { "a cycle of C", "cycle_of_c", 1, NOT_HELD, 0, BOTH },
-    { "a cycle of C, let go of by C", "cycle_of_c", 1, HELD, 0, BOTH },
+    { "a cycle of C", "cycle_of_c", 1, HELD, 0, BOTH },
     { "a cycle of C below an object that dies, by `collect`", "cycle_below", 1, NOT_HELD, 0, BY_COLLECT },
     { "a cycle of C below an object that dies, by mruby", "cycle_below", 1, NOT_HELD, 0, BY_MRUBY },
     { "disposed of", "owner(1)", 1, DISPOSED_OF, 0, BOTH },
@@ -238,7 +244,7 @@ static const place places[] = {
     { "the end: a cycle over both heaps", "cycle", 1, NOT_HELD, 1, BOTH },
     { "the end: a chain over both heaps", "chain", 10, NOT_HELD, 1, BOTH },
     { "the end: a cycle of C", "cycle_of_c", 1, NOT_HELD, 1, BOTH },
-    { "the end: a cycle of C, let go of by C", "cycle_of_c", 1, HELD, 1, BOTH },
+    { "the end: a cycle of C", "cycle_of_c", 1, HELD, 1, BOTH },
     { "after the end: alone, let go of by C", "owner(1)", 1, HELD_LONGER, 1, BOTH },
 };
 
@@ -271,7 +277,7 @@ static void go_to(const place *where, int way, int has_finalizer, int is_wrapped
     mrb_state *mrb = open_place(where, has_finalizer, is_wrapped);
     rrc_heap *heap = rrc_mruby_heap(mrb);
     is_at_end = where->is_end;
-    if (where->held == HELD)
+    if (where->held == HELD || where->held == HELD_FROM_THE_START)
         rrc_decref(heap, held);
     if (where->held == DISPOSED_OF)
         run(mrb, "begin; $it.dispose; rescue RuntimeError; end");     /* of the slots */
@@ -342,7 +348,7 @@ static void check_places(void)
     int is_wrapped;
     for (i = 0; i < sizeof places / sizeof *places; i++)
         for (is_busy = 0; is_busy < 2; is_busy++)
-            for (is_wrapped = places[i].held == HELD; is_wrapped < 2; is_wrapped++) {
+            for (is_wrapped = 0; is_wrapped < 2; is_wrapped++) {
                 if ((places[i].ways & BY_COLLECT) != 0)
                     check_place(&places[i], BY_COLLECT, is_wrapped);
                 if ((places[i].ways & BY_MRUBY) != 0)

@@ -390,6 +390,34 @@ static void what_a_script_made_stays_whole(void)
                "parent[0] = nil; Rawrefcount.collect; equal Nodes.live, 1");
 }
 
+/* What a script gives to an object that C made, while C holds it: directly, by an object of C, by a proc. */
+static void what_a_script_adds_stays(void)
+{
+    everywhere("module Named; def named = \"named #{@name}\"; end\n"
+               "def add(o)\n"
+               "  o.instance_variable_set(:@name, 'name')\n"
+               "  o.instance_variable_set(:@others, [o, mention(o)])\n"
+               "  def o.single = @name + '!'\n"
+               "  o.extend(Named)\n"
+               "  nil\n"
+               "end\n"
+               "def added(o)\n"
+               "  equal o.single, 'name!'; equal o.named, 'named name'\n"
+               "  raise unless o.instance_variable_get(:@others)[0].equal?(o)\n"
+               "end\n"
+               "apart { parent = Nodes.proxy(0); Nodes.hold(parent); parent[0] = mention(parent[1] = Nodes.proxy(1))\n"
+               "        Nodes.hold(Nodes.wrapper(2)); Nodes.hold(Nodes.proxy(3).freeze) }\n"
+               "Rawrefcount.collect\n"
+               "apart { add(Nodes.held(0)); add(Nodes.held(0)[1]); add(Nodes.held(1)) }\n"
+               "20.times { |i|\n"
+               "  i % 2 == 1 ? GC.start : Rawrefcount.collect; Rawrefcount.step if i % 3 == 0; 200.times { 'garbage' + '' }\n"
+               "  apart { added(Nodes.held(0)); added(Nodes.held(0)[1]); added(Nodes.held(1)) } }\n"
+               "raise unless Nodes.held(2).frozen?\n"
+               "apart { Nodes.held(0)[1] = nil }; 3.times { Rawrefcount.collect }; equal Nodes.live, 4\n"
+               "apart { Nodes.held(0)[0] = nil }; 3.times { Rawrefcount.collect }; equal Nodes.live, 3\n"
+               "Nodes.release; 3.times { Rawrefcount.collect }; equal Nodes.live, 0");
+}
+
 static void every_kind_of_value(void)
 {
     everywhere("values = [1, -5, 2**62, 1.5, 1e300, :sym, true, false, 'text', 'frozen'.freeze,\n"
@@ -634,10 +662,13 @@ static void what_wrap_gives_is_safe(void)
     proxy = rrc_mruby_wrap(heap, ob);
     mrb_full_gc(mrb);
     check_ptr(rrc_mruby_test(proxy, &NodeClass), ob);
+    rrc_decref(heap, ob);
+    mrb_full_gc(mrb);
+    check_ptr(rrc_mruby_test(proxy, &NodeClass), ob);
     mrb_gc_arena_restore(mrb, arena);
     mrb_full_gc(mrb);
-    check_ptr(rrc_to_obj(heap, ob), NULL);
-    rrc_decref(heap, ob);
+    rrc_mruby_step(heap);
+    check_int(node_count(), 0);
     close_vm();
 }
 
@@ -944,8 +975,8 @@ static const rrc_type final_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_
                                      .tp_dealloc = reader_dealloc, .tp_traverse = reader_traverse,
                                      .tp_clear = reader_clear, .tp_finalize = reader_finalize };
 
-/* In $r; in a cycle with itself, or with a proc. The caller owns a reference. */
-enum reader_kind { ALONE, WITH_ITSELF, WITH_A_PROC };
+/* In no variable; in $r, alone, in a cycle with itself, or with a proc. The caller owns a reference. */
+enum reader_kind { UNSEEN, ALONE, WITH_ITSELF, WITH_A_PROC };
 static rrc_object *new_reader(const rrc_type *type, enum reader_kind how)
 {
     int arena = mrb_gc_arena_save(mrb);
@@ -953,7 +984,8 @@ static rrc_object *new_reader(const rrc_type *type, enum reader_kind how)
     field[0] = rrc_mruby_hold(heap, mrb_load_string(mrb, "'te' + 'xt'"));
     field[1] = rrc_mruby_hold(heap, mrb_load_string(mrb, "->(x) { $heard = x }"));
     rrc_gc_track(heap, ob);
-    mrb_gv_set(mrb, mrb_intern_lit(mrb, "$r"), rrc_mruby_wrap(heap, ob));
+    if (how != UNSEEN)
+        mrb_gv_set(mrb, mrb_intern_lit(mrb, "$r"), rrc_mruby_wrap(heap, ob));
     if (how == WITH_ITSELF) {
         rrc_incref(heap, ob);
         field[2] = ob;
@@ -1001,8 +1033,8 @@ static void deallocs_of_what_is_let_go_find_all(void)
     close_vm();
     open_for_readers();
     {
-        rrc_object *ob = new_reader(&final_type, ALONE);
-        run("$r = nil; 3.times { Rawrefcount.collect }");
+        rrc_object *ob = new_reader(&final_type, UNSEEN);
+        run("3.times { Rawrefcount.collect }");
         rrc_decref(heap, ob);
     }
     check_str(noted, "Ftctc");
@@ -1330,7 +1362,7 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(through_pure_objects), UNIT(kept_from_each_part), UNIT(held_by_c), UNIT(cycles_of_c_alone),
            UNIT(moved_references), UNIT(a_step_loses_nothing_that_is_still_owned),
            UNIT(a_dropped_ring_goes), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
-           UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole),
+           UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole), UNIT(what_a_script_adds_stays),
            UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(arguments_are_checked), UNIT(disposal),
            UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(a_node_made_while_marking),
            UNIT(a_proxy_let_go_while_marking), UNIT(what_wrap_gives_is_safe),
