@@ -305,6 +305,8 @@
  *          hook mark_from_c.
  *        - Lua: an object that is closed while C functions use it stays until they have returned.
  *        - mruby: self and the arguments of a table's function stay until it is over, also if disposed of.
+ *        - mruby: objects that C made keep their instance variables and singleton methods as long as C holds them.
+ *        - mruby: rrc_mruby_raise raises in the method whose callback failed, and not in a later callback.
  *        - rrc_explain, rrc_dump_dot, rrc_dump_heapsnapshot are in bindings/insight/rrc_insight.h. The hooks
  *          `edges`, `describe` and `progress` are their argument, and no fields of rrc_desc.
  *        - rrc_check and rrc_heap_free report no progress.

@@ -220,8 +220,9 @@ RRC_MRUBY_API rrc_object *rrc_mruby_hold(rrc_heap *heap, mrb_value value);
 RRC_MRUBY_API int rrc_mruby_is_value(const rrc_object *ob);
 
 /* Send `call` to the value of callback, with these obs as arguments. The result is
-   dropped. Returns 0; or 1 and keeps the exception for rrc_mruby_raise. Never raises; runs
-   pending when the call is over. */
+   dropped. Returns 0; or 1 and keeps the exception for rrc_mruby_raise, unless that of an
+   earlier call waits there: then it is printed. Never raises; runs pending when the call
+   is over. */
 RRC_MRUBY_API int rrc_mruby_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args);
 
 /* Call function(mrb, data) likewise: for calls with other arguments, or with results.
@@ -319,7 +320,8 @@ RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change);
 #endif
 #define RRCM_OBJECTS_OF_A_WRAPPER 64
 
-/* What is done with an exception that a tp_dealloc (tp_finalize, tp_clear) raised. */
+/* What is done with an exception that nobody can raise: of a tp_dealloc, tp_finalize or tp_clear, or of a callback if
+   that of an earlier one waits for rrc_mruby_raise. */
 #ifndef RRC_MRUBY_REPORT
 #define RRC_MRUBY_REPORT(mrb, exception) rrcm_print(mrb, exception)
 #endif
@@ -388,7 +390,8 @@ typedef struct rrcm_value {
 typedef struct rrcm_frame {
     rrc_mruby_args     args;
     struct rrcm_frame *outer;
-    int                arena;               /* when it began */
+    struct mrb_context *context;            /* when it began; another one is there when a fiber has yielded */
+    int                arena;
     int                kept_count;
     rrc_object        *kept[RRC_MRUBY_MAX_ARGUMENTS + 1];
 } rrcm_frame;
@@ -409,6 +412,9 @@ typedef struct rrcm_state {
     rrc_map        classes;     /* rrc_mruby_class, and rrc_type -> rrcm_class_info */
     rrcm_class_info *first_class;
     rrcm_frame    *frames;      /* the innermost one */
+    size_t         kept_count;  /* of all frames */
+    rrc_object   **late;        /* references that are dropped when pending work is done: see rrcm_drop_kept */
+    size_t         late_count, late_room;
     struct RData  *sentinel;    /* NULL: a cycle of mruby's is over */
     size_t         wrappers;    /* the proxies of wrappers */
     size_t         most_wrappers;   /* with so many there is a collection: see rrcm_collect_wrappers */
@@ -425,7 +431,7 @@ typedef struct rrcm_state {
 #define RRCM_NO_PLACE (-1)
 
 /* Places in the array of roots. */
-enum { RRCM_ERROR, RRCM_PLACES };
+enum { RRCM_ERROR, RRCM_ASIDE, RRCM_PLACES };
 
 #define RRCM_NAME "rawrefcount"
 
@@ -882,6 +888,14 @@ static void rrcm_begin_native(rrcm_state *state)
     state->native_new = 0;
 }
 
+/* Do the pending work, if no fiber has yielded just now. */
+static void rrcm_work(rrcm_state *state)
+{
+    while (state->late_count > 0)
+        rrc_decref(state->heap, state->late[--state->late_count]);
+    rrc_run_pending(state->heap, 0);
+}
+
 /* Called before something is allocated. Raises for lack of memory. A step waits while mruby marks: all that it lets go
    of would live through this cycle. (Nobody knows whether the program will ever call again: what is new by then stays
    rooted.) */
@@ -895,7 +909,7 @@ static void rrcm_run_pending(rrcm_state *state)
     }
     if (rrcm_is_native_too_much(state))
         rrc_mruby_collect(state->heap);
-    rrc_run_pending(state->heap, 0);
+    rrcm_work(state);
 }
 
 RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap)
@@ -904,7 +918,7 @@ RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap)
     if (rrcm_state_of(heap)->is_closed)
         return RRC_ECLOSED;
     code = rrc_mirror_step(heap);
-    rrc_run_pending(heap, 0);
+    rrcm_work(rrcm_state_of(heap));
     return code;
 }
 
@@ -917,6 +931,7 @@ RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap)
     /* What mruby has marked so far, would live on, and where its proxy died, as strong. */
     if (!rrcm_is_between_cycles(state->mrb))
         rrcm_full_gc(state->mrb);
+    rrcm_work(state);
     count = rrc_gc_collect(heap);
     rrcm_begin_native(state);
     return count;
@@ -1068,6 +1083,33 @@ static void rrcm_report_error(rrcm_state *state)
     *rrcm_error_place(state) = mrb_nil_value();
 }
 
+/* While mruby code runs, an exception that waits outside of it is aside: what this code calls must not raise it. */
+static struct RArray *rrcm_aside(const rrcm_state *state)
+{
+    return mrb_ary_ptr(ARY_PTR(state->roots)[RRCM_ASIDE]);
+}
+
+/* Raises before anything is changed. */
+static void rrcm_set_aside(rrcm_state *state)
+{
+    mrb_ary_push(state->mrb, mrb_obj_value(rrcm_aside(state)), *rrcm_error_place(state));
+    *rrcm_error_place(state) = mrb_nil_value();
+}
+
+static void rrcm_keep_error(rrcm_state *state, mrb_value exception)
+{
+    rrcm_report_error(state);
+    rrcm_set_error(state, exception);
+}
+
+/* It waits again, and is the one that is raised. What is there now is reported. */
+static void rrcm_put_back(rrcm_state *state)
+{
+    struct RArray *aside = rrcm_aside(state);
+    rrcm_keep_error(state, ARY_PTR(aside)[ARY_LEN(aside) - 1]);
+    mrb_ary_pop(state->mrb, mrb_obj_value(aside));
+}
+
 /* Where mruby keeps the state: a global variable whose name scripts cannot say. */
 static mrb_value rrcm_holder(mrb_state *mrb)
 {
@@ -1158,7 +1200,24 @@ static rrcm_frame *rrcm_user_of(const rrcm_state *state, mrb_value proxy)
     return user;
 }
 
-/* Drop what was disposed of. The deallocs may call mruby. That must not change how the function ends: with `result`, or
+/* After this a frame can keep one more reference, and all frames can leave theirs to state->late. Returns 0 if memory
+   is lacking. */
+static int rrcm_reserve_late(rrcm_state *state)
+{
+    size_t needed = state->late_count + state->kept_count + 1, room = 2 * needed + RRC_MRUBY_MAX_ARGUMENTS;
+    rrc_object **late;
+    if (needed <= state->late_room)
+        return 1;
+    late = (rrc_object **)RRC_MRUBY_REALLOC(state->late, room * sizeof(rrc_object *));
+    if (late == NULL)
+        return 0;
+    state->late = late;
+    state->late_room = room;
+    return 1;
+}
+
+/* Drop what was disposed of. If the function has yielded a fiber, as mrb_fiber_yield does, its result belongs to
+   another one, and no mruby code can run before mruby has got it: then this waits. Else the deallocs may call mruby. That must not change how the function ends: with `result`, or
    with an exception (or a break) in mrb->exc. The exception that waits for rrc_mruby_raise stays, too. Nobody waits for
    those of the deallocs. */
 static void rrcm_drop_kept(rrcm_state *state, rrcm_frame *frame, mrb_value result)
@@ -1167,6 +1226,12 @@ static void rrcm_drop_kept(rrcm_state *state, rrcm_frame *frame, mrb_value resul
     struct RObject *leaving = mrb->exc;
     mrb_value waiting = *rrcm_error_place(state);
     int i;
+    state->kept_count -= (size_t)frame->kept_count;
+    if (mrb->c != frame->context) {
+        for (i = 0; i < frame->kept_count; i++)
+            state->late[state->late_count++] = frame->kept[i];
+        return;
+    }
     mrb_gc_arena_restore(mrb, frame->arena);
     mrb_gc_protect(mrb, leaving != NULL ? mrb_obj_value(leaving) : result);
     mrb_gc_protect(mrb, waiting);
@@ -1174,7 +1239,7 @@ static void rrcm_drop_kept(rrcm_state *state, rrcm_frame *frame, mrb_value resul
     *rrcm_error_place(state) = mrb_nil_value();
     for (i = 0; i < frame->kept_count; i++)
         rrc_decref(state->heap, frame->kept[i]);
-    rrc_run_pending(state->heap, 0);
+    rrcm_work(state);
     rrcm_report_error(state);
     rrcm_set_error(state, waiting);
     mrb->exc = leaving;
@@ -1188,6 +1253,7 @@ static mrb_value rrcm_call_function(rrcm_frame *frame, mrb_value (*function)(con
     struct mrb_jmpbuf *previous = mrb->jmp;
     struct mrb_jmpbuf jump;
     mrb_value result = mrb_nil_value();
+    frame->context = mrb->c;
     frame->arena = mrb_gc_arena_save(mrb);
     frame->kept_count = 0;
     frame->outer = state->frames;
@@ -1520,37 +1586,64 @@ RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy)
     if (cls != NULL)
         rrcm_guard(state->heap, cls->close, ob);
     if (rrc_mruby_test(proxy, NULL) == ob) {            /* not done by close */
+        user = rrcm_user_of(state, proxy);
+        if (user != NULL && !rrcm_reserve_late(state)) {
+            rrc_decref(state->heap, ob);
+            rrcm_no_memory(mrb);
+        }
         rrc_cell_unlink((rrc_cell *)DATA_PTR(proxy));
         DATA_PTR(proxy) = (void *)(uintptr_t)rrcm_disposed;
         rrcm_set_node(state, RDATA(proxy), mrb_nil_value());
-        user = rrcm_user_of(state, proxy);
         if (user != NULL) {
             user->kept[user->kept_count++] = ob;
+            state->kept_count++;
             ob = NULL;
         }
     }
     if (ob != NULL)
         rrc_decref(state->heap, ob);
-    rrc_run_pending(state->heap, 0);
+    rrcm_work(state);
     rrc_mruby_raise(state->heap);
 }
 
 /* ---- calls ---- */
 
+typedef struct rrcm_protected {
+    rrcm_state *state;
+    mrb_value (*function)(mrb_state *mrb, void *data);
+    void       *data;
+} rrcm_protected;
+
+static mrb_value rrcm_call_protected(mrb_state *mrb, void *data)
+{
+    const rrcm_protected *job = (const rrcm_protected *)data;
+    if (!mrb_nil_p(*rrcm_error_place(job->state)))
+        rrcm_set_aside(job->state);
+    return job->function(mrb, job->data);
+}
+
 RRC_MRUBY_API int rrc_mruby_protect(rrc_heap *heap, mrb_value (*function)(mrb_state *mrb, void *data),
                                     void *data, mrb_value *result)
 {
     rrcm_state *state = rrcm_state_of(heap);
+    rrcm_protected job;
+    mrb_int count;
     mrb_bool failed = FALSE;
     mrb_value value;
     if (result != NULL)
         *result = mrb_nil_value();
     if (state->is_closed)
         return 1;
-    value = rrcm_protect(state->mrb, function, data, &failed);
-    if (failed)
-        rrcm_set_error(state, value);
-    else if (result != NULL)
+    job.state = state;
+    job.function = function;
+    job.data = data;
+    count = ARY_LEN(rrcm_aside(state));
+    value = rrcm_protect(state->mrb, rrcm_call_protected, &job, &failed);
+    if (failed && (mrb_nil_p(*rrcm_error_place(state)) || ARY_LEN(rrcm_aside(state)) > count))
+        rrcm_keep_error(state, value);
+    if (ARY_LEN(rrcm_aside(state)) > count)
+        rrcm_put_back(state);
+    if (!failed && result != NULL)
         *result = value;
     return failed;
 }
@@ -2180,7 +2273,7 @@ static void rrcm_part_proxies(rrcm_state *state)
     do {
         before = rrcm_stats(state);
         rrc_mirror_step(state->heap);
-        rrc_run_pending(state->heap, 0);
+        rrcm_work(state);
         after = rrcm_stats(state);
     } while ((rrcm_dispose_all(state) || after.objects != before.objects || after.finalizable != before.finalizable)
              && --rounds > 0);
@@ -2194,6 +2287,8 @@ static void rrcm_free_tables(rrcm_state *state)
         state->first_class = info->next;
         (void)RRC_MRUBY_REALLOC(info, 0);
     }
+    (void)RRC_MRUBY_REALLOC(state->late, 0);
+    state->late = NULL;
 }
 
 /* mrb_close, before mruby's objects are freed. */
@@ -2232,6 +2327,7 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     state->members_name = mrb_intern_lit(mrb, "__members__");
     state->roots = rrcm_new_array(mrb, RRCM_PLACES);
     mrb_gc_register(mrb, mrb_obj_value(state->roots));
+    mrb_ary_set(mrb, mrb_obj_value(state->roots), RRCM_ASIDE, mrb_obj_value(rrcm_new_array(mrb, 0)));
     state->anchors = rrcm_new_array(mrb, 0);
     mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(state->anchors));
     state->free_place = RRCM_NO_PLACE;

@@ -43,6 +43,9 @@ in-use-overlooked | s/^            user = frame;/            ;/
 only-self-in-use  | s/i < frame->args.count \&\& !uses/0/
 innermost-in-use  | s/^            user = frame;/            user = user == NULL ? frame : user;/
 make-uses-nothing | s/return rrcm_call_function(&frame, rrcm_make_and_init);/return rrcm_make_and_init(\&frame.args);/
+errors-not-aside  | s/^        rrcm_set_aside(job->state);/        ;/
+work-in-a-yield   | s/^    if (mrb->c != frame->context) {/    if (0) {/
+late-forgotten    | s/^    while (state->late_count > 0)/    while (0)/
 leaving-lost      | s/^    mrb->exc = leaving;/    ;/
 waiting-lost      | s/^    rrcm_set_error(state, waiting);/    ;/
 kept-by-a-break   | /MRB_CATCH(&jump) {/,/MRB_THROW/s/^            rrcm_drop_kept(.*/            ;/

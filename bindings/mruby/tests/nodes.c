@@ -8,6 +8,7 @@
  *     node.tell("z", 1, 2.0, x), Node.tell   what C was given
  *     node.ask(x[, other]), Node.ask(x, other)   the id of the object, or of the other one, after x.to_s was called
  *     node.lend { |node| }     its id, after the block was called
+ *     node.pause(x)            yields the fiber with x, as a method of mruby can; node.pause_disposed(x): after dispose
  *     node.fail                disposes of itself, and returns with an IndexError in mrb->exc
  *     Like.new(x, other)       a node with the id of the other one, after x.to_s was called
  *     Nodes.proxy(id)          a new Node that C makes
@@ -329,6 +330,14 @@ static mrb_value fail(const rrc_mruby_args *a)
     return mrb_int_value(mrb, ((node *)a->ob)->id);
 }
 
+static mrb_value pause_fiber(const rrc_mruby_args *a) { return mrb_fiber_yield(a->mrb, 1, &a->arg[0].value); }
+
+static mrb_value pause_disposed(const rrc_mruby_args *a)
+{
+    rrc_mruby_dispose(a->mrb, a->self);
+    return mrb_fiber_yield(a->mrb, 1, &a->arg[0].value);
+}
+
 /* What a library does that tells of its references. */
 static void touch(rrc_heap *heap, const foreign *of)
 {
@@ -371,7 +380,8 @@ static const rrc_mruby_method
     any_methods[] = { { "[]", get_field, "i" }, { "[]=", set_field, "io" }, { "id", get_id, NULL },
         { "move", move_field, "ioi" }, { "tell", tell, "zi|fo" }, { "wrong", tell, "zx" },
         { "too_many", tell, "ooooooooo" }, { "refer", refer, "io" }, { "referred", referred, "i" },
-        { "ask", ask, "o|o" }, { "lend", lend, NULL }, { "fail", fail, NULL }, { NULL, NULL, NULL } },
+        { "ask", ask, "o|o" }, { "lend", lend, NULL }, { "fail", fail, NULL }, { "pause", pause_fiber, "o" },
+        { "pause_disposed", pause_disposed, "o" }, { NULL, NULL, NULL } },
     any_class_methods[] = { { "tell", tell, "zifo" }, { "ask", ask, "oo" }, { NULL, NULL, NULL } };
 
 const rrc_mruby_class AnyNode = { .name = "AnyNode", .methods = any_methods,

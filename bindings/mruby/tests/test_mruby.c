@@ -576,6 +576,23 @@ static void disposal_in_use_by_fibers(void)
                "f = kept = nil");
 }
 
+/* The function returns into another fiber: what it has disposed of goes later. */
+static void functions_can_yield(void)
+{
+    everywhere("n = Node.new(1)\n"
+               "f = Fiber.new { |x| y = n.pause(x + 1); z = n.pause(y * 2); [y, z] }\n"
+               "equal f.resume(1), 2; equal f.resume(10), 20; equal f.resume(7), [10, 7]; equal f.alive?, false\n"
+               "f = Fiber.new { [1, 2].each { |x| n.pause([x]) }; 'end' }\n"
+               "equal f.resume, [1]; GC.start; equal f.resume, [2]; Rawrefcount.collect; equal f.resume, 'end'\n"
+               "40.times { |i|\n"
+               "  n = Node.new(i)\n"
+               "  f = Fiber.new { |x| y = n.pause_disposed('x' * x); y + y }\n"
+               "  equal f.resume(3), 'xxx'; raises(Rawrefcount::DisposedError, 'disposed') { n.id }\n"
+               "  equal f.resume('y' * i), 'y' * (2 * i)\n"
+               "}\n"
+               "n = f = nil; Rawrefcount.collect; equal Nodes.live, 0");
+}
+
 /* What the deallocs of such objects do to mruby: it does not change how the function ends. */
 static mrb_value raise_text(mrb_state *m, void *text)
 {
@@ -591,6 +608,20 @@ static void use_mruby(int id)
     if (id < 10)
         mrb_load_string(mrb, "begin; raise 'inner'; rescue; end; [1].each { break }; GC.start; 'y' * 100");
     mrb->exc = NULL;
+}
+
+static void disposed_in_a_fiber_that_yields(void)
+{
+    open_vm();
+    node_freed = use_mruby;
+    run("10.times { |i| n = Node.new(1); f = Fiber.new { |x| n.pause_disposed(x) + 1 }\n"
+        "               equal f.resume(i), i; equal f.resume(5), 6 }\n"
+        "Rawrefcount.step; equal Nodes.live, 0\n"
+        "n = Node.new(1); Fiber.new { n.pause_disposed(1) }.resume\n"
+        "equal Nodes.live, 1");
+    mrb_close(mrb);
+    check_int(node_count(), 0);
+    node_freed = NULL;
 }
 
 static void disposal_in_use_calls_back(void)
@@ -646,6 +677,55 @@ static void disposal_in_use_while_an_error_waits(void)
     check_int(reports, 1);
     node_freed = NULL;
     close_vm();
+}
+
+/* An exception of a callback waits for the method that made C run it, whatever the callbacks after it do. */
+static mrb_value call_each(mrb_state *m, mrb_value self)
+{
+    rrc_heap *h = rrc_mruby_heap(m);
+    const mrb_value *blocks;
+    mrb_int count, i;
+    mrb_get_args(m, "*", &blocks, &count);
+    for (i = 0; i < count; i++) {
+        rrc_object *block = rrc_mruby_hold(h, blocks[i]);
+        rrc_mruby_call(h, block, 0, NULL);
+        rrc_decref(h, block);
+    }
+    rrc_mruby_raise(h);
+    return self;
+}
+
+static mrb_value get_reports(mrb_state *m, mrb_value self)
+{
+    (void)self;
+    return mrb_int_value(m, reports);
+}
+
+static void errors_wait_for_their_method(void)
+{
+    int i;
+    for (i = 0; i < 2; i++) {
+        open_vm();
+        memory_stress = i == 1;
+        reports = 0;
+        mrb_define_method(mrb, mrb->object_class, "call_each", call_each, MRB_ARGS_ANY());
+        mrb_define_method(mrb, mrb->object_class, "reports", get_reports, MRB_ARGS_NONE());
+        run("first = -> { raise IndexError, 'first ' + 'one' }; said = []\n"
+            "say = ->(what) { -> { what.call; said << 'on' } }\n"
+            "n = Node.new(1); m = Node.new(2); k = -> { m.id }\n"
+            "raises(IndexError, 'first one') { call_each(first, say[-> { n.dispose }], say[-> { Nodes.call(k) }],\n"
+            "                                            say[-> { call_each(k, k) }], say[-> { GC.start }]) }\n"
+            "equal said, ['on'] * 4\n"
+            "raises(IndexError, 'first one') {\n"
+            "  call_each(first, -> { raises(KeyError, 'inner') { call_each(-> { raise KeyError, 'inner' }, say[k]) } }) }\n"
+            "equal said.size, 5\n"
+            "call_each(k)        # nothing was kept\n"
+            "equal reports, 0\n"
+            "raises(IndexError, 'first one') { call_each(first, -> { raise 'second' }, -> { raise 'third' }) }\n"
+            "call_each(k)");
+        check_int(reports, 2);
+        close_vm();
+    }
 }
 
 /* Also a proxy that nobody but the arena refers to. */
@@ -1364,9 +1444,10 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(a_dropped_ring_goes), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
            UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole), UNIT(what_a_script_adds_stays),
            UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(arguments_are_checked), UNIT(disposal),
-           UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(a_node_made_while_marking),
+           UNIT(errors_wait_for_their_method), UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(a_node_made_while_marking),
            UNIT(a_proxy_let_go_while_marking), UNIT(what_wrap_gives_is_safe),
-           UNIT(what_was_disposed_of_keeps_nothing), UNIT(disposal_in_use), UNIT(disposal_in_use_by_fibers),
+           UNIT(what_was_disposed_of_keeps_nothing), UNIT(disposal_in_use), UNIT(disposal_in_use_by_fibers), UNIT(functions_can_yield),
+               UNIT(disposed_in_a_fiber_that_yields),
            UNIT(disposal_in_use_calls_back), UNIT(disposal_in_use_while_an_error_waits),
            UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(explain_names_the_whole_path), UNIT(explain_is_asked_of_the_dead),
            UNIT(the_end_with_everything_alive), UNIT(the_end_reports_leaks),
