@@ -449,7 +449,7 @@
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked
  *                                              objects take 32 more bytes
- *   RRC_NO_CYCLES               off            leaves out the search for cycles, and so 33 of 66 KB (-Os, x86-64).
+ *   RRC_NO_CYCLES               off            leaves out the search for cycles, and so half of the code.
  *                                              There are links, the rule, generations, the queue, counted objects,
  *                                              rrc_check and rrc_get_stats. There is no function of the parts "cycles"
  *                                              and "closed hosts", no collection in slices, and no inspection: a
