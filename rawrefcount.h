@@ -346,6 +346,9 @@
  *          PyObject_ClearManagedDict, PyObject_GetTypeData, PyObject_GetItemData, Py_RELATIVE_OFFSET, tokens of types
  *          and modules, and the functions for a tp_traverse whose names end in _DuringGC.
  *        New in Python.h: _PyTuple_Resize, Py_ReprEnter, Py_ReprLeave, PyUnicode_AppendAndDel; set and frozenset.
+ *        New in Python.h: all operators in place, the matrix product, PyObject_Format with `__format__` of str, int and
+ *          float, tracebacks, PyErr_GetExcInfo and its kin, PyHeapTypeObject, PyObject_Malloc, PyObject_Print,
+ *          PyGILState_Ensure, PyReversed_Type, PyNumber_ToBase, PyUnicode_Tailmatch, PyByteArray_FromObject.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;

@@ -6,12 +6,6 @@
 
 #include "Python.h"
 
-#if defined(__clang__) || defined(__GNUC__)
-#define CPY_ABSENT(what) __attribute__((error(what)))
-#else
-#define CPY_ABSENT(what)
-#endif
-
 typedef struct _is PyInterpreterState;
 
 CPY_ABSENT("there are no frames") PyCodeObject *PyFrame_GetCode(PyFrameObject *);

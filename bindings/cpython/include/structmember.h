@@ -26,6 +26,7 @@
 #define READONLY 1
 #define Py_RELATIVE_OFFSET 8            /* from the fields of PyObject_GetTypeData */
 #define READ_RESTRICTED 2
+#define PY_WRITE_RESTRICTED 4
 #define RESTRICTED 6
 
 #endif

@@ -281,7 +281,7 @@ int PyMapping_HasKeyString(PyObject *op, const char *key)
 
 int PyIter_Check(PyObject *op)
 {
-    return Py_TYPE(op)->tp_iternext != NULL;
+    return Py_TYPE(op)->tp_iternext != NULL && Py_TYPE(op)->tp_iternext != _PyObject_NextNotImplemented;
 }
 
 PyObject *PyObject_GetIter(PyObject *op)
@@ -296,6 +296,12 @@ PyObject *PyObject_GetIter(PyObject *op)
         Py_CLEAR(it);
     }
     return it;
+}
+
+/* The tp_iternext of a type that shall not inherit one. */
+PyObject *_PyObject_NextNotImplemented(PyObject *op)
+{
+    return type_error("'%.200s' object is not iterable", op);
 }
 
 PyObject *PyIter_Next(PyObject *it)

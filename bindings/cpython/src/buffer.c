@@ -75,6 +75,31 @@ PyObject *PyByteArray_FromStringAndSize(const char *bytes, Py_ssize_t n)
     return op;
 }
 
+PyObject *PyByteArray_FromObject(PyObject *op)
+{
+    return PyObject_CallOneArg((PyObject *)(void *)&PyByteArray_Type, op);
+}
+
+PyObject *PyByteArray_Concat(PyObject *a, PyObject *b)
+{
+    Py_buffer x, y;
+    PyObject *both;
+    if (PyObject_GetBuffer(a, &x, PyBUF_SIMPLE) < 0)
+        return NULL;
+    if (PyObject_GetBuffer(b, &y, PyBUF_SIMPLE) < 0) {
+        PyBuffer_Release(&x);
+        return NULL;
+    }
+    both = x.len <= PY_SSIZE_T_MAX - y.len - 1 ? PyByteArray_FromStringAndSize(NULL, x.len + y.len) : PyErr_NoMemory();
+    if (both != NULL) {
+        memcpy(A(both)->ob_start, x.buf, (size_t)x.len);
+        memcpy(A(both)->ob_start + x.len, y.buf, (size_t)y.len);
+    }
+    PyBuffer_Release(&x);
+    PyBuffer_Release(&y);
+    return both;
+}
+
 char *PyByteArray_AsString(PyObject *op) { return A(op)->ob_start; }
 Py_ssize_t PyByteArray_Size(PyObject *op) { return PyByteArray_GET_SIZE(op); }
 

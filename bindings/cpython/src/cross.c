@@ -230,6 +230,8 @@ cvm_value py_fail(void)
     cvm_fail(py_vm, "%s%s%.150s", type != NULL ? ((PyTypeObject *)(void *)type)->tp_name : "no exception is set",
              *message != '\0' ? ": " : "", message);
     Py_XDECREF(text);
+    if (value != NULL && traceback != NULL && PyExceptionInstance_Check(value))
+        PyException_SetTraceback(value, traceback);
     Py_XSETREF(py->flying, value);
     py->flying_at = py_vm->error.number;
     py_vm->attention = 1;

@@ -28,6 +28,7 @@ static void exception_dealloc(PyObject *op)
     Py_XDECREF(E(op)->args);
     Py_XDECREF(E(op)->cause);
     Py_XDECREF(E(op)->context);
+    Py_XDECREF(E(op)->traceback);
     Py_TYPE(op)->tp_free(op);
 }
 
@@ -37,6 +38,7 @@ static int exception_traverse(PyObject *op, visitproc visit, void *arg)
     Py_VISIT(E(op)->args);
     Py_VISIT(E(op)->cause);
     Py_VISIT(E(op)->context);
+    Py_VISIT(E(op)->traceback);
     return 0;
 }
 
@@ -46,6 +48,7 @@ static int exception_clear(PyObject *op)
     Py_CLEAR(E(op)->args);
     Py_CLEAR(E(op)->cause);
     Py_CLEAR(E(op)->context);
+    Py_CLEAR(E(op)->traceback);
     return 0;
 }
 
@@ -68,12 +71,64 @@ static PyObject *exception_repr(PyObject *op)
     return PyUnicode_FromFormat("%s%R", name, E(op)->args);
 }
 
-static PyObject *stop_value(PyObject *op, void *none)
+/* ---- StopIteration has a value --------------------------------------------------- */
+
+#define STOP(op) ((PyStopIterationObject *)(void *)(op))
+
+static int stop_init(PyObject *op, PyObject *args, PyObject *kwargs)
 {
-    (void)none;
-    return Py_NewRef(PyTuple_GET_SIZE(E(op)->args) > 0 ? PyTuple_GET_ITEM(E(op)->args, 0) : Py_None);
+    if (exception_init(op, args, kwargs) < 0)
+        return -1;
+    Py_XSETREF(STOP(op)->value, Py_NewRef(PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0) : Py_None));
+    return 0;
 }
 
+static void stop_dealloc(PyObject *op)
+{
+    PyObject_GC_UnTrack(op);
+    Py_CLEAR(STOP(op)->value);
+    exception_dealloc(op);
+}
+
+static int stop_traverse(PyObject *op, visitproc visit, void *arg)
+{
+    Py_VISIT(STOP(op)->value);
+    return exception_traverse(op, visit, arg);
+}
+
+static int stop_clear(PyObject *op)
+{
+    Py_CLEAR(STOP(op)->value);
+    return exception_clear(op);
+}
+
+static PyMemberDef stop_members[] = {
+    { "value", T_OBJECT, offsetof(PyStopIterationObject, value), 0, NULL }, { NULL, 0, 0, 0, NULL }
+};
+
+/* ---- attributes ----------------------------------------------------------------- */
+
+static PyObject *get_traceback(PyObject *op, void *none)
+{
+    (void)none;
+    return Py_NewRef(E(op)->traceback != NULL ? E(op)->traceback : Py_None);
+}
+
+static int set_traceback(PyObject *op, PyObject *traceback, void *none)
+{
+    (void)none;
+    if (traceback != NULL)
+        return PyException_SetTraceback(op, traceback);
+    PyErr_SetString(PyExc_TypeError, "__traceback__ may not be deleted");
+    return -1;
+}
+
+static PyObject *with_traceback(PyObject *op, PyObject *traceback)
+{
+    return PyException_SetTraceback(op, traceback) < 0 ? NULL : Py_NewRef(op);
+}
+
+static PyMethodDef exception_methods[] = { { "with_traceback", with_traceback, METH_O, NULL }, { NULL, NULL, 0, NULL } };
 static PyMemberDef exception_members[] = {
     { "args", T_OBJECT, offsetof(PyBaseExceptionObject, args), 0, NULL },
     { "__cause__", T_OBJECT, offsetof(PyBaseExceptionObject, cause), 0, NULL },
@@ -81,9 +136,9 @@ static PyMemberDef exception_members[] = {
     { NULL, 0, 0, 0, NULL }
 };
 static PyGetSetDef exception_getset[] = {
-    { "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL }
+    { "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL },
+    { "__traceback__", get_traceback, set_traceback, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL }
 };
-static PyGetSetDef stop_getset[] = { { "value", stop_value, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL } };
 
 enum {
 #define CPY_EXCEPTION_NUMBER(name, base) NUMBER_##name,
@@ -106,6 +161,7 @@ PyTypeObject *py_exception_types(size_t *n)
 #define CPY_EXCEPTION_BASE(name, base) NUMBER_##base,
         CPY_EXCEPTIONS(CPY_EXCEPTION_BASE)
     };
+    PyTypeObject *stop;
     size_t i;
     for (i = 0; i < COUNT; i++) {
         PyTypeObject *t = &types[i];
@@ -126,12 +182,21 @@ PyTypeObject *py_exception_types(size_t *n)
             t->tp_repr = exception_repr;
             t->tp_members = exception_members;
             t->tp_getset = exception_getset;
+            t->tp_methods = exception_methods;
             t->tp_dictoffset = offsetof(PyBaseExceptionObject, dict);
         } else {
             t->tp_base = &types[bases[i]];
         }
     }
-    types[NUMBER_StopIteration].tp_getset = stop_getset;
+    stop = &types[NUMBER_StopIteration];
+    if (!(stop->tp_flags & Py_TPFLAGS_READY)) {
+        stop->tp_basicsize = sizeof(PyStopIterationObject);
+        stop->tp_members = stop_members;
+        stop->tp_init = stop_init;
+        stop->tp_dealloc = stop_dealloc;
+        stop->tp_traverse = stop_traverse;
+        stop->tp_clear = stop_clear;
+    }
     *n = COUNT;
     return types;
 }
@@ -140,6 +205,18 @@ PyObject *PyException_GetCause(PyObject *op) { return Py_XNewRef(E(op)->cause); 
 void PyException_SetCause(PyObject *op, PyObject *cause) { Py_XSETREF(E(op)->cause, cause); }
 PyObject *PyException_GetContext(PyObject *op) { return Py_XNewRef(E(op)->context); }
 void PyException_SetContext(PyObject *op, PyObject *context) { Py_XSETREF(E(op)->context, context); }
+
+PyObject *PyException_GetTraceback(PyObject *op) { return Py_XNewRef(E(op)->traceback); }
+
+int PyException_SetTraceback(PyObject *op, PyObject *traceback)
+{
+    if (traceback != Py_None && !PyTraceBack_Check(traceback)) {
+        PyErr_SetString(PyExc_TypeError, "__traceback__ must be a traceback or None");
+        return -1;
+    }
+    Py_XSETREF(E(op)->traceback, Py_NewRef(traceback));
+    return 0;
+}
 
 /* ---- the one that is set --------------------------------------------------------- */
 
@@ -152,16 +229,19 @@ void PyErr_Fetch(PyObject **type, PyObject **value, PyObject **traceback)
 {
     *type = PY->error_type;
     *value = PY->error_value;
-    *traceback = NULL;
-    PY->error_type = PY->error_value = NULL;
+    *traceback = PY->error_traceback;
+    PY->error_type = PY->error_value = PY->error_traceback = NULL;
 }
 
 void PyErr_Restore(PyObject *type, PyObject *value, PyObject *traceback)
 {
-    PyObject *old_type = PY->error_type, *old_value = PY->error_value;
+    PyObject *old_type = PY->error_type, *old_value = PY->error_value, *old_traceback = PY->error_traceback;
+    if (traceback != NULL && !PyTraceBack_Check(traceback))
+        Py_CLEAR(traceback);            /* None stands for none */
     PY->error_type = type;
     PY->error_value = value;
-    Py_XDECREF(traceback);
+    PY->error_traceback = traceback;
+    Py_XDECREF(old_traceback);
     Py_XDECREF(old_type);
     Py_XDECREF(old_value);
 }
@@ -171,9 +251,67 @@ void PyErr_Clear(void)
     PyErr_Restore(NULL, NULL, NULL);
 }
 
+/* The exception that C deals with is the context of one that is set meanwhile. A chain of contexts that would come
+   back to the new exception is cut there. (While the new one is made, errors have no context.) */
+static void set_context(PyObject **type, PyObject **value, PyObject **traceback)
+{
+    PyObject *context = PY->handled, *at, *slow = context;
+    size_t n;
+    if (context == NULL || *type == NULL)
+        return;
+    PY->handled = NULL;
+    PyErr_NormalizeException(type, value, traceback);
+    PY->handled = context;
+    if (*value == NULL || !PyExceptionInstance_Check(*value) || *value == context)
+        return;
+    for (n = 0, at = context; at != NULL && (n == 0 || at != slow); at = E(at)->context, n++) {
+        if (E(at)->context == *value)
+            Py_CLEAR(E(at)->context);
+        if (n % 2 == 1)
+            slow = E(slow)->context;    /* a chain that is a ring ends where the two meet */
+    }
+    PyException_SetContext(*value, Py_NewRef(context));
+}
+
+/* An exception that is set again keeps its traceback. */
 void PyErr_SetObject(PyObject *type, PyObject *value)
 {
-    PyErr_Restore(Py_XNewRef(type), Py_XNewRef(value), NULL);
+    PyObject *traceback = NULL;
+    Py_XINCREF(type);
+    Py_XINCREF(value);
+    PyErr_Clear();
+    set_context(&type, &value, &traceback);
+    if (traceback == NULL && value != NULL && PyExceptionInstance_Check(value))
+        traceback = PyException_GetTraceback(value);
+    PyErr_Restore(type, value, traceback);
+}
+
+/* ---- the one that is dealt with --------------------------------------------------- */
+
+PyObject *PyErr_GetHandledException(void) { return Py_XNewRef(PY->handled); }
+
+void PyErr_SetHandledException(PyObject *value)
+{
+    PyObject *old = PY->handled;
+    PY->handled = value != Py_None ? Py_XNewRef(value) : NULL;
+    Py_XDECREF(old);
+}
+
+void PyErr_GetExcInfo(PyObject **type, PyObject **value, PyObject **traceback)
+{
+    PyObject *op = PY->handled;
+    *value = Py_NewRef(op != NULL ? op : Py_None);
+    *type = Py_NewRef(op != NULL ? (PyObject *)(void *)Py_TYPE(op) : Py_None);
+    *traceback = Py_NewRef(op != NULL && E(op)->traceback != NULL ? E(op)->traceback : Py_None);
+}
+
+/* Takes the references. The value says all. */
+void PyErr_SetExcInfo(PyObject *type, PyObject *value, PyObject *traceback)
+{
+    PyErr_SetHandledException(value);
+    Py_XDECREF(value);
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
 }
 
 void PyErr_SetNone(PyObject *type)
@@ -241,7 +379,6 @@ PyObject *PyErr_SetFromErrno(PyObject *type)
 void PyErr_NormalizeException(PyObject **type, PyObject **value, PyObject **traceback)
 {
     PyObject *op;
-    (void)traceback;
     if (*type == NULL || (*value != NULL && PyExceptionInstance_Check(*value)))
         return;
     if (*value == NULL || *value == Py_None)
@@ -253,9 +390,8 @@ void PyErr_NormalizeException(PyObject **type, PyObject **value, PyObject **trac
     if (op == NULL) {                   /* that failed: its exception is the one */
         Py_XDECREF(*type);
         Py_XDECREF(*value);
-        *type = PY->error_type;
-        *value = PY->error_value;
-        PY->error_type = PY->error_value = NULL;
+        Py_XDECREF(*traceback);
+        PyErr_Fetch(type, value, traceback);
         return;
     }
     Py_XSETREF(*value, op);
@@ -348,6 +484,7 @@ static void write_error(const char *where)
     Py_XDECREF(text);
     Py_XDECREF(type);
     Py_XDECREF(value);
+    Py_XDECREF(traceback);
 }
 
 /* The hook of the program, if it has one, gets the exception, and the object, or the text that says where. An exception

@@ -241,8 +241,19 @@ static PyObject *float_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return op;
 }
 
+static PyObject *is_integer(PyObject *op, PyObject *none)
+{
+    double x = PyFloat_AS_DOUBLE(op);
+    (void)none;
+    return PyBool_FromLong(isfinite(x) && floor(x) == x);
+}
+
+static PyMethodDef methods[] = {
+    { "__format__", py_format_spec, METH_O, NULL }, { "is_integer", is_integer, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL }
+};
+
 PyTypeObject PyFloat_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "float", .tp_basicsize = sizeof(PyFloatObject),
     .tp_repr = repr, .tp_as_number = &as_number, .tp_hash = hash, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-    .tp_richcompare = richcompare, .tp_new = float_new
+    .tp_richcompare = richcompare, .tp_methods = methods, .tp_new = float_new
 };

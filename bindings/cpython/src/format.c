@@ -268,7 +268,7 @@ PyObject *PyUnicode_Format(PyObject *format, PyObject *args)
 
 /* ---- format.format(args...) ------------------------------------------------------- */
 
-/* "{}", "{0}" or "{name}", each with !r, !s or !a; {{ and }}. What would stand behind a colon is not supported. */
+/* "{}", "{0}" or "{name}", each with !r, !s or !a, and a specification behind a colon; {{ and }}. */
 PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs)
 {
     py_text out = { 0 };
@@ -278,8 +278,8 @@ PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs)
     int ok = at != NULL;
     while (ok && *at != '\0') {
         size_t n = strcspn(at, "{}");
-        char field[100], *mark;
-        PyObject *arg;
+        char field[100], *mark, *colon;
+        PyObject *arg, *spec = NULL, *text = NULL;
         py_put(&out, at, n);
         at += n;
         if (*at == '\0')
@@ -292,19 +292,30 @@ PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs)
         n = strcspn(++at, "}");
         snprintf(field, sizeof field, "%.*s", (int)n, at);
         at += n + (at[n] != '\0');
-        mark = strchr(field, '!');
-        if (strchr(field, ':') != NULL || n >= sizeof field) {
+        if (strchr(field, '{') != NULL || n >= sizeof field) {
             PyErr_SetString(PyExc_ValueError, "this format is not supported");
             ok = 0;
             break;
         }
+        colon = strchr(field, ':');
+        if (colon != NULL)
+            *colon++ = '\0';
+        mark = strchr(field, '!');
         if (mark != NULL)
             *mark++ = '\0';
         arg = field[0] == '\0' ? PyTuple_GetItem(args, used++) : isdigit((unsigned char)field[0]) ? PyTuple_GetItem(args, atoi(field))
             : kwargs != NULL ? PyDict_GetItemString(kwargs, field) : NULL;
         if (arg == NULL && !PyErr_Occurred())
             PyErr_SetString(PyExc_KeyError, field);
-        ok = arg != NULL && put_text(&out, mark == NULL || *mark == 's' ? PyObject_Str(arg) : *mark == 'r' ? PyObject_Repr(arg) : PyObject_ASCII(arg), -1);
+        spec = arg != NULL ? PyUnicode_FromString(colon != NULL ? colon : "") : NULL;
+        if (spec != NULL)
+            arg = mark == NULL ? Py_NewRef(arg) : *mark == 's' ? PyObject_Str(arg) : *mark == 'r' ? PyObject_Repr(arg) : PyObject_ASCII(arg);
+        if (spec != NULL && arg != NULL) {
+            text = PyObject_Format(arg, spec);
+            Py_DECREF(arg);
+        }
+        Py_XDECREF(spec);
+        ok = text != NULL && put_text(&out, text, -1);
     }
     if (ok)
         result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);

@@ -1,6 +1,8 @@
 /* gc.c - the memory of objects, and cyclic garbage. */
 #include "internal.h"
 
+#include <pthread.h>
+
 void *PyMem_Malloc(size_t size)
 {
     return malloc(size != 0 ? size : 1);
@@ -87,10 +89,130 @@ PyVarObject *_PyObject_GC_Resize(PyVarObject *op, Py_ssize_t n)
     return (PyVarObject *)(void *)ob;
 }
 
+/* ---- PyObject_Malloc ------------------------------------------------------
+ *
+ * PyObject_Free gets objects, and memory of PyObject_Malloc. So the addresses of the latter are noted, for all threads,
+ * in a hash table. NULL: a free place. GONE: one that was in use. */
+
+static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER;
+static void **blocks;
+static size_t block_capacity, block_count, block_taken;       /* taken: places that are not NULL */
+static char gone;
+#define GONE ((void *)&gone)
+
+static size_t block_place(const void *p)
+{
+    return (size_t)((uint64_t)(uintptr_t)p * 0x9e3779b97f4a7c15u >> 32) & (block_capacity - 1);
+}
+
+static void **find_block(const void *p)
+{
+    size_t at;
+    if (block_capacity == 0)
+        return NULL;
+    for (at = block_place(p); blocks[at] != NULL; at = (at + 1) & (block_capacity - 1))
+        if (blocks[at] == p)
+            return &blocks[at];
+    return NULL;
+}
+
+static void enter_block(void *p)
+{
+    size_t at = block_place(p);
+    while (blocks[at] != NULL)
+        at = (at + 1) & (block_capacity - 1);
+    blocks[at] = p;
+    block_taken++;
+}
+
+/* Room for one more. */
+static int grow_blocks(void)
+{
+    size_t old_capacity = block_capacity, capacity = 16, i;
+    void **old = blocks, **all;
+    if (2 * (block_taken + 1) <= block_capacity)
+        return 1;
+    while (capacity < 4 * (block_count + 1))
+        capacity *= 2;
+    all = calloc(capacity, sizeof *all);
+    if (all == NULL)
+        return 0;
+    blocks = all;
+    block_capacity = capacity;
+    block_taken = 0;
+    for (i = 0; i < old_capacity; i++)
+        if (old[i] != NULL && old[i] != GONE)
+            enter_block(old[i]);
+    free(old);
+    return 1;
+}
+
+static void *note_block(void *p)
+{
+    int ok;
+    if (p == NULL)
+        return NULL;
+    pthread_mutex_lock(&blocks_lock);
+    ok = grow_blocks();
+    if (ok) {
+        enter_block(p);
+        __atomic_store_n(&block_count, block_count + 1, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&blocks_lock);
+    if (!ok)
+        free(p);
+    return ok ? p : NULL;
+}
+
+/* 1: it was noted, and is not any more. The table goes with the last one. */
+static int forget_block(const void *p)
+{
+    void **place;
+    pthread_mutex_lock(&blocks_lock);
+    place = find_block(p);
+    if (place != NULL) {
+        *place = GONE;
+        __atomic_store_n(&block_count, block_count - 1, __ATOMIC_RELAXED);
+        if (block_count == 0) {
+            free(blocks);
+            blocks = NULL;
+            block_capacity = block_taken = 0;
+        }
+    }
+    pthread_mutex_unlock(&blocks_lock);
+    return place != NULL;
+}
+
+void *PyObject_Malloc(size_t size) { return note_block(PyMem_Malloc(size)); }
+void *PyObject_Calloc(size_t n, size_t size) { return note_block(PyMem_Calloc(n, size)); }
+
+/* The old memory stays as it is if there is none for the new. */
+void *PyObject_Realloc(void *p, size_t size)
+{
+    void **place, *other = NULL;
+    if (p == NULL)
+        return PyObject_Malloc(size);
+    pthread_mutex_lock(&blocks_lock);
+    if (grow_blocks()) {
+        place = find_block(p);
+        other = PyMem_Realloc(p, size);
+        if (other != NULL && other != p && place != NULL) {
+            *place = GONE;
+            enter_block(other);
+        }
+    }
+    pthread_mutex_unlock(&blocks_lock);
+    return other;
+}
+
 void PyObject_Free(void *op)
 {
     if (op == NULL)
         return;
+    if (__atomic_load_n(&block_count, __ATOMIC_RELAXED) > 0 && forget_block(op)) {
+        free(op);
+        return;
+    }
     if (_Py_RRC(op)->ob_type->tp_flags & RRC_TPFLAGS_HAVE_GC)
         rrc_gc_del(py_vm->rrc, op);
     else

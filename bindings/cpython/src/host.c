@@ -220,7 +220,8 @@ static PyTypeObject *const static_types[] = {
     &PyFloat_Type, &PyComplex_Type, &PyBytes_Type, &PyByteArray_Type, &PyMemoryView_Type, &PySlice_Type, &PyCFunction_Type, &PyFunction_Type,
     &py_host_type, &PyMethod_Type, &PyMethodDescr_Type, &PyClassMethodDescr_Type, &PyGetSetDescr_Type, &PyMemberDescr_Type,
     &PyWrapperDescr_Type, &PyClassMethod_Type, &PyStaticMethod_Type, &PyProperty_Type, &PySuper_Type, &PyModule_Type,
-    &PyModuleDef_Type, &PyRange_Type, &py_seqiter_type, &py_calliter_type, &_PyWeakref_RefType, &PyCapsule_Type, &PyCode_Type, &PyFrame_Type
+    &PyModuleDef_Type, &PyRange_Type, &py_seqiter_type, &py_calliter_type, &_PyWeakref_RefType, &PyCapsule_Type, &PyCode_Type, &PyFrame_Type,
+    &PyTraceBack_Type, &PyReversed_Type
 };
 
 /* The types are shared by all VMs: the first one makes them ready. */
@@ -347,6 +348,7 @@ static void close_api(cvm *vm)
     py_vm = vm;
     py->ended = 1;
     PyErr_Clear();
+    PyErr_SetHandledException(NULL);
     Py_CLEAR(py->flying);
     Py_CLEAR(py->unraisable);
     Py_CLEAR(py->defs);

@@ -28,7 +28,8 @@ typedef struct py_file {
 typedef struct py_state {
     py_static *statics;             /* open addressing, power of two */
     size_t static_capacity, static_count;
-    PyObject *error_type, *error_value;     /* the exception that is set; error_value may be NULL */
+    PyObject *error_type, *error_value, *error_traceback;   /* the exception that is set; error_value may be NULL */
+    PyObject *handled;              /* NULL, or the exception that C is dealing with: see PyErr_SetHandledException */
     PyObject *flying;               /* the exception of the error that is on its way up in the language */
     size_t flying_at;               /* vm->error.number when it took off */
     PyObject **in_repr;             /* objects whose text is being made: see Py_ReprEnter */
@@ -71,20 +72,6 @@ cvm_value py_fail(void);
 void py_fetch_failure(void);
 
 /* ---- types: type.c, slots.c --------------------------------------------- */
-
-typedef struct {
-    PyTypeObject ht_type;
-    PyAsyncMethods as_async;
-    PyNumberMethods as_number;
-    PyMappingMethods as_mapping;
-    PySequenceMethods as_sequence;
-    PyBufferProcs as_buffer;
-    PyObject *ht_name, *ht_qualname, *ht_module, *weakrefs;
-    char *name_text;
-    PyMemberDef *slots;             /* what `__slots__` of the class named; their names are ours */
-    Py_ssize_t slot_count;
-    PyMemberDef *members;           /* those of a spec, with offsets that do not depend on the base */
-} PyHeapTypeObject;
 
 /* A static type becomes ready when it is first needed. 0 after a failure, with an exception. */
 int py_ready_type(PyTypeObject *type);
@@ -134,6 +121,7 @@ const PyMethodDef *py_def_of(PyObject *op);             /* of a method descripto
 PyObject *py_str(const char *text);                     /* interned, borrowed; NULL after a failure */
 extern PyTypeObject py_host_type, py_seqiter_type, py_calliter_type, py_listiter_type;
 PyObject *py_subscript(PyObject *op, PyObject *key);       /* of list, tuple, bytes and str */
+PyObject *py_format_spec(PyObject *op, PyObject *spec);     /* __format__ of str, int and float */
 PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs);
 PyObject *py_bytes_repr(const char *bytes, Py_ssize_t n, const char *before, const char *after);
 PyObject *py_vec_to_tuple(PyObject *const *args, Py_ssize_t n);
@@ -141,6 +129,7 @@ PyObject *py_call_host(PyObject *op, PyObject *const *args, Py_ssize_t n);
 uint32_t py_dict_hash(cvm *vm, cvm_value key, int *failed);
 int py_dict_same(cvm *vm, cvm_value a, cvm_value b);
 size_t py_utf8_length(const char *bytes, size_t n, Py_UCS4 *largest);
+PyObject *py_long_in_base(PyObject *op, int base, int prefix);
 PyObject *py_long_new(int negative, const uint32_t *digits, Py_ssize_t n);
 int py_long_fits(PyObject *op, intptr_t *n);
 void py_print(cvm *vm, cvm_value v, int quoted, FILE *out);

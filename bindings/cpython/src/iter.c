@@ -1,4 +1,4 @@
-/* iter.c - iterators: over a sequence, and by calls. */
+/* iter.c - iterators: over a sequence, forwards and backwards, and by calls. */
 #include "internal.h"
 
 typedef struct {
@@ -118,4 +118,71 @@ PyTypeObject py_calliter_type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "callable_iterator", .tp_basicsize = sizeof(calliter),
     .tp_dealloc = call_dealloc, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_traverse = call_traverse,
     .tp_iter = PyObject_SelfIter, .tp_iternext = call_next
+};
+
+/* ---- backwards ---------------------------------------------------------------- */
+
+/* (A seqiter, which counts down.) */
+static PyObject *reversed_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    PyObject *op, *method, *it;
+    Py_ssize_t n;
+    if (!_PyArg_NoKeywords("reversed", kwargs) || !PyArg_UnpackTuple(args, "reversed", 1, 1, &op) || !py_ready(op))
+        return NULL;
+    method = py_lookup_special(op, "__reversed__");
+    if (method == NULL && PyErr_Occurred())
+        return NULL;
+    if (method != NULL && method != Py_None) {
+        it = PyObject_CallNoArgs(method);
+        Py_DECREF(method);
+        return it;
+    }
+    Py_XDECREF(method);
+    if (method != NULL || !PySequence_Check(op))
+        return PyErr_Format(PyExc_TypeError, "'%.200s' object is not reversible", Py_TYPE(op)->tp_name);
+    n = PySequence_Size(op);
+    it = n >= 0 ? type->tp_alloc(type, 0) : NULL;
+    if (it != NULL) {
+        ((seqiter *)(void *)it)->at = n - 1;
+        ((seqiter *)(void *)it)->sequence = Py_NewRef(op);
+    }
+    return it;
+}
+
+static PyObject *reversed_next(PyObject *op)
+{
+    seqiter *it = (seqiter *)(void *)op;
+    PyObject *item = it->sequence != NULL && it->at >= 0 ? PySequence_GetItem(it->sequence, it->at) : NULL;
+    if (item != NULL) {
+        it->at--;
+        return item;
+    }
+    if (PyErr_ExceptionMatches(PyExc_IndexError) || PyErr_ExceptionMatches(PyExc_StopIteration))
+        PyErr_Clear();
+    it->at = -1;
+    Py_CLEAR(it->sequence);
+    return NULL;
+}
+
+static PyObject *reversed_hint(PyObject *op, PyObject *none)
+{
+    seqiter *it = (seqiter *)(void *)op;
+    Py_ssize_t n = it->sequence != NULL ? PySequence_Size(it->sequence) : 0;
+    (void)none;
+    return n < 0 ? NULL : PyLong_FromSsize_t(n <= it->at ? 0 : it->at + 1);
+}
+
+static void reversed_dealloc(PyObject *op)
+{
+    PyObject_GC_UnTrack(op);
+    Py_XDECREF(((seqiter *)(void *)op)->sequence);
+    Py_TYPE(op)->tp_free(op);
+}
+
+static PyMethodDef reversed_methods[] = { { "__length_hint__", reversed_hint, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
+
+PyTypeObject PyReversed_Type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "reversed", .tp_basicsize = sizeof(seqiter), .tp_dealloc = reversed_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, .tp_traverse = seq_traverse,
+    .tp_iter = PyObject_SelfIter, .tp_iternext = reversed_next, .tp_methods = reversed_methods, .tp_new = reversed_new
 };

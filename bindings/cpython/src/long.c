@@ -81,9 +81,9 @@ PyObject *PyLong_FromDouble(double x)
         return NULL;
     x = ldexp(x, (exponent - 1) % SHIFT + 1);
     for (i = n; i-- > 0;) {
-        uint32_t digit = (uint32_t)x;
-        DIGITS(op)[i] = digit;
-        x = ldexp(x - digit, SHIFT);
+        uint32_t one = (uint32_t)x;
+        DIGITS(op)[i] = one;
+        x = ldexp(x - one, SHIFT);
     }
     return normal(op, negative);
 }
@@ -440,12 +440,12 @@ static int divide_magnitudes(PyObject *a, PyObject *b, PyObject **quotient, PyOb
     Py_ssize_t i;
     int bit;
     if (count(b) <= 1) {
-        uint32_t digit;
+        uint32_t one;
         if ((*quotient = copy(a, 0)) == NULL)
             return -1;
-        digit = divide_small(*quotient, DIGITS(b)[0]);
+        one = divide_small(*quotient, DIGITS(b)[0]);
         normal(*quotient, 0);
-        *rest = from_unsigned(digit, 0);
+        *rest = from_unsigned(one, 0);
         if (*rest == NULL)
             Py_CLEAR(*quotient);
         return *rest != NULL ? 0 : -1;
@@ -464,9 +464,9 @@ static int divide_magnitudes(PyObject *a, PyObject *b, PyObject **quotient, PyOb
             int64_t borrow = 0;
             int less = 0;
             for (k = 0; k < n; k++) {
-                uint32_t digit = DIGITS(*rest)[k] << 1 | carry;
-                carry = digit >> SHIFT;
-                DIGITS(*rest)[k] = digit & MASK;
+                uint32_t one = DIGITS(*rest)[k] << 1 | carry;
+                carry = one >> SHIFT;
+                DIGITS(*rest)[k] = one & MASK;
             }
             for (k = n; k-- > 0;) {
                 uint32_t d = k < count(b) ? DIGITS(b)[k] : 0;
@@ -658,6 +658,35 @@ static PyObject *repr(PyObject *op)
         *--at = '-';
     result = PyUnicode_FromStringAndSize(at, text + room - at);
     Py_DECREF(rest);
+    PyMem_Free(text);
+    return result;
+}
+
+/* In base 2, 8 or 16. prefix: with 0b, 0o or 0x. */
+PyObject *py_long_in_base(PyObject *op, int base, int prefix)
+{
+    int bits = base == 2 ? 1 : base == 8 ? 3 : 4;
+    size_t n = _PyLong_NumBits(op), room = (n + (size_t)bits - 1) / (size_t)bits + 4, i;
+    char *text = PyMem_Malloc(room), *at = text + room;
+    PyObject *result;
+    if (text == NULL)
+        return PyErr_NoMemory();
+    for (i = 0; i == 0 || i < n; i += (size_t)bits) {
+        unsigned one = 0;
+        int k;
+        for (k = bits - 1; k >= 0; k--) {
+            size_t bit = i + (size_t)k;
+            one = one << 1 | (bit < n ? DIGITS(op)[bit / SHIFT] >> bit % SHIFT & 1 : 0);
+        }
+        *--at = "0123456789abcdef"[one];
+    }
+    if (prefix) {
+        *--at = base == 2 ? 'b' : base == 8 ? 'o' : 'x';
+        *--at = '0';
+    }
+    if (IS_NEGATIVE(op))
+        *--at = '-';
+    result = PyUnicode_FromStringAndSize(at, text + room - at);
     PyMem_Free(text);
     return result;
 }
@@ -885,7 +914,7 @@ static PyObject *to_bytes(PyObject *op, PyObject *args, PyObject *kwargs)
 }
 
 static PyMethodDef methods[] = {
-    { "bit_length", bit_length, METH_NOARGS, NULL },
+    { "bit_length", bit_length, METH_NOARGS, NULL }, { "__format__", py_format_spec, METH_O, NULL },
     { "to_bytes", _PyCFunction_CAST(to_bytes), METH_VARARGS | METH_KEYWORDS, NULL },
     { NULL, NULL, 0, NULL }
 };

@@ -43,6 +43,18 @@ failed:
 
 PyObject *PyModule_New(const char *name) { return module_new(name, NULL); }
 
+PyObject *PyModule_NewObject(PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8(name);
+    return text != NULL ? PyModule_New(text) : NULL;
+}
+
+PyObject *PyRun_String(const char *text, int start, PyObject *globals, PyObject *locals)
+{
+    (void)text, (void)start, (void)globals, (void)locals;
+    return PyErr_Format(PyExc_NotImplementedError, "there is no compiler for Python's language here");
+}
+
 int PyModule_AddFunctions(PyObject *op, PyMethodDef *defs)
 {
     for (; defs != NULL && defs->ml_name != NULL; defs++) {

@@ -39,10 +39,25 @@ static PyObject *refuse(PyObject *a, PyObject *b, PyObject *result, const char *
                         Py_TYPE(b)->tp_name);
 }
 
+/* a changes in place, if it can; otherwise it is added, and so on, as without the "=". */
+static PyObject *try_in_place(PyObject *a, PyObject *b, binaryfunc in_place, binaryfunc f, binaryfunc g)
+{
+    PyObject *result = in_place != NULL ? in_place(a, b) : Py_NewRef(Py_NotImplemented);
+    if (result != Py_NotImplemented)
+        return result;
+    Py_DECREF(result);
+    return try_both(a, b, f, g);
+}
+
 #define BINARY(function, slot, name) \
     PyObject *function(PyObject *a, PyObject *b) \
     { \
         return refuse(a, b, try_both(a, b, SLOT(a, slot), SLOT(b, slot)), name); \
+    }
+#define INPLACE(function, slot, in_place, name) \
+    PyObject *function(PyObject *a, PyObject *b) \
+    { \
+        return refuse(a, b, try_in_place(a, b, SLOT(a, in_place), SLOT(a, slot), SLOT(b, slot)), name); \
     }
 BINARY(PyNumber_Subtract, nb_subtract, "-")
 BINARY(PyNumber_FloorDivide, nb_floor_divide, "//")
@@ -54,79 +69,113 @@ BINARY(PyNumber_Rshift, nb_rshift, ">>")
 BINARY(PyNumber_And, nb_and, "&")
 BINARY(PyNumber_Xor, nb_xor, "^")
 BINARY(PyNumber_Or, nb_or, "|")
+BINARY(PyNumber_MatrixMultiply, nb_matrix_multiply, "@")
+INPLACE(PyNumber_InPlaceSubtract, nb_subtract, nb_inplace_subtract, "-=")
+INPLACE(PyNumber_InPlaceFloorDivide, nb_floor_divide, nb_inplace_floor_divide, "//=")
+INPLACE(PyNumber_InPlaceTrueDivide, nb_true_divide, nb_inplace_true_divide, "/=")
+INPLACE(PyNumber_InPlaceRemainder, nb_remainder, nb_inplace_remainder, "%=")
+INPLACE(PyNumber_InPlaceLshift, nb_lshift, nb_inplace_lshift, "<<=")
+INPLACE(PyNumber_InPlaceRshift, nb_rshift, nb_inplace_rshift, ">>=")
+INPLACE(PyNumber_InPlaceAnd, nb_and, nb_inplace_and, "&=")
+INPLACE(PyNumber_InPlaceXor, nb_xor, nb_inplace_xor, "^=")
+INPLACE(PyNumber_InPlaceOr, nb_or, nb_inplace_or, "|=")
+INPLACE(PyNumber_InPlaceMatrixMultiply, nb_matrix_multiply, nb_inplace_matrix_multiply, "@=")
+
+/* What numbers cannot do, a sequence may be able to. */
+static PyObject *add(PyObject *a, PyObject *b, PyObject *result, int in_place, const char *name)
+{
+    const PySequenceMethods *s = Py_TYPE(a)->tp_as_sequence;
+    binaryfunc concat = s == NULL ? NULL : in_place && s->sq_inplace_concat != NULL ? s->sq_inplace_concat : s->sq_concat;
+    if (result != Py_NotImplemented || concat == NULL)
+        return refuse(a, b, result, name);
+    Py_DECREF(result);
+    return concat(a, b);
+}
 
 PyObject *PyNumber_Add(PyObject *a, PyObject *b)
 {
-    PyObject *result = try_both(a, b, SLOT(a, nb_add), SLOT(b, nb_add));
-    const PySequenceMethods *s = Py_TYPE(a)->tp_as_sequence;
-    if (result == Py_NotImplemented && s != NULL && s->sq_concat != NULL) {
-        Py_DECREF(result);
-        return s->sq_concat(a, b);
+    return add(a, b, try_both(a, b, SLOT(a, nb_add), SLOT(b, nb_add)), 0, "+");
+}
+
+PyObject *PyNumber_InPlaceAdd(PyObject *a, PyObject *b)
+{
+    return add(a, b, try_in_place(a, b, SLOT(a, nb_inplace_add), SLOT(a, nb_add), SLOT(b, nb_add)), 1, "+=");
+}
+
+/* sequence * times, or times * sequence. */
+static PyObject *multiply(PyObject *a, PyObject *b, PyObject *result, int in_place, const char *name)
+{
+    const PySequenceMethods *s = Py_TYPE(a)->tp_as_sequence, *t = Py_TYPE(b)->tp_as_sequence;
+    ssizeargfunc repeat = s == NULL ? NULL : in_place && s->sq_inplace_repeat != NULL ? s->sq_inplace_repeat : s->sq_repeat;
+    PyObject *sequence = a, *times = b;
+    Py_ssize_t n;
+    if (repeat == NULL && t != NULL && t->sq_repeat != NULL) {
+        repeat = t->sq_repeat;
+        sequence = b;
+        times = a;
     }
-    return refuse(a, b, result, "+");
+    if (result != Py_NotImplemented || repeat == NULL)
+        return refuse(a, b, result, name);
+    Py_DECREF(result);
+    if (!PyIndex_Check(times))
+        return PyErr_Format(PyExc_TypeError, "can't multiply sequence by non-int of type '%.200s'", Py_TYPE(times)->tp_name);
+    n = PyNumber_AsSsize_t(times, PyExc_OverflowError);
+    return n == -1 && PyErr_Occurred() ? NULL : repeat(sequence, n);
 }
 
 PyObject *PyNumber_Multiply(PyObject *a, PyObject *b)
 {
-    PyObject *result = try_both(a, b, SLOT(a, nb_multiply), SLOT(b, nb_multiply));
-    const PySequenceMethods *s = Py_TYPE(a)->tp_as_sequence, *t = Py_TYPE(b)->tp_as_sequence;
-    PyObject *times = s != NULL && s->sq_repeat != NULL ? b : t != NULL && t->sq_repeat != NULL ? a : NULL;
-    Py_ssize_t n;
-    if (result != Py_NotImplemented || times == NULL || !PyIndex_Check(times))
-        return refuse(a, b, result, "*");
+    return multiply(a, b, try_both(a, b, SLOT(a, nb_multiply), SLOT(b, nb_multiply)), 0, "*");
+}
+
+PyObject *PyNumber_InPlaceMultiply(PyObject *a, PyObject *b)
+{
+    return multiply(a, b, try_in_place(a, b, SLOT(a, nb_inplace_multiply), SLOT(a, nb_multiply), SLOT(b, nb_multiply)), 1, "*=");
+}
+
+/* As try_both; at last the slot of the modulus. */
+static PyObject *try_power(PyObject *a, PyObject *b, PyObject *modulus)
+{
+    ternaryfunc slots[3] = { SLOT(a, nb_power), SLOT(b, nb_power), SLOT(modulus, nb_power) };
+    PyObject *result = Py_NewRef(Py_NotImplemented);
+    int i;
+    if (slots[1] == slots[0])
+        slots[1] = NULL;
+    if (slots[2] == slots[0] || slots[2] == slots[1])
+        slots[2] = NULL;
+    if (slots[0] != NULL && slots[1] != NULL && PyType_IsSubtype(Py_TYPE(b), Py_TYPE(a))) {
+        ternaryfunc first = slots[1];
+        slots[1] = slots[0];
+        slots[0] = first;
+    }
+    for (i = 0; i < 3 && result == Py_NotImplemented; i++)
+        if (slots[i] != NULL)
+            Py_SETREF(result, slots[i](a, b, modulus));
+    return result;
+}
+
+static PyObject *refuse_power(PyObject *a, PyObject *b, PyObject *modulus, PyObject *result, const char *name)
+{
+    if (result != Py_NotImplemented || modulus == Py_None)
+        return refuse(a, b, result, name);
     Py_DECREF(result);
-    n = PyNumber_AsSsize_t(times, PyExc_OverflowError);
-    if (n == -1 && PyErr_Occurred())
-        return NULL;
-    return times == b ? s->sq_repeat(a, n) : t->sq_repeat(b, n);
+    return PyErr_Format(PyExc_TypeError, "unsupported operand type(s) for %s: '%.100s', '%.100s', '%.100s'", name, Py_TYPE(a)->tp_name,
+                        Py_TYPE(b)->tp_name, Py_TYPE(modulus)->tp_name);
 }
 
 PyObject *PyNumber_Power(PyObject *a, PyObject *b, PyObject *modulus)
 {
-    ternaryfunc f = SLOT(a, nb_power), g = SLOT(b, nb_power);
-    PyObject *result = f != NULL ? f(a, b, modulus) : Py_NewRef(Py_NotImplemented);
-    if (result == Py_NotImplemented && g != NULL && g != f) {
-        Py_DECREF(result);
-        result = g(a, b, modulus);
-    }
-    return refuse(a, b, result, "** or pow()");
+    return refuse_power(a, b, modulus, try_power(a, b, modulus), "** or pow()");
 }
 
-#define INPLACE(function, slot, otherwise) \
-    PyObject *function(PyObject *a, PyObject *b) \
-    { \
-        binaryfunc f = SLOT(a, slot); \
-        PyObject *result = f != NULL ? f(a, b) : Py_NewRef(Py_NotImplemented); \
-        if (result != Py_NotImplemented) \
-            return result; \
-        Py_DECREF(result); \
-        return otherwise(a, b); \
-    }
-
-static PyObject *add_or_concat(PyObject *a, PyObject *b)
+PyObject *PyNumber_InPlacePower(PyObject *a, PyObject *b, PyObject *modulus)
 {
-    const PySequenceMethods *s = Py_TYPE(a)->tp_as_sequence;
-    return s != NULL && s->sq_inplace_concat != NULL ? s->sq_inplace_concat(a, b) : PyNumber_Add(a, b);
+    ternaryfunc in_place = SLOT(a, nb_inplace_power);
+    PyObject *result = in_place != NULL ? in_place(a, b, modulus) : Py_NewRef(Py_NotImplemented);
+    if (result == Py_NotImplemented)
+        Py_SETREF(result, try_power(a, b, modulus));
+    return refuse_power(a, b, modulus, result, "**=");
 }
-
-static PyObject *multiply_or_repeat(PyObject *a, PyObject *b)
-{
-    const PySequenceMethods *s = Py_TYPE(a)->tp_as_sequence;
-    Py_ssize_t n;
-    if (s == NULL || s->sq_inplace_repeat == NULL || !PyIndex_Check(b))
-        return PyNumber_Multiply(a, b);
-    n = PyNumber_AsSsize_t(b, PyExc_OverflowError);
-    return n == -1 && PyErr_Occurred() ? NULL : s->sq_inplace_repeat(a, n);
-}
-
-INPLACE(PyNumber_InPlaceAdd, nb_inplace_add, add_or_concat)
-INPLACE(PyNumber_InPlaceSubtract, nb_inplace_subtract, PyNumber_Subtract)
-INPLACE(PyNumber_InPlaceMultiply, nb_inplace_multiply, multiply_or_repeat)
-INPLACE(PyNumber_InPlaceAnd, nb_inplace_and, PyNumber_And)
-INPLACE(PyNumber_InPlaceOr, nb_inplace_or, PyNumber_Or)
-INPLACE(PyNumber_InPlaceXor, nb_inplace_xor, PyNumber_Xor)
-INPLACE(PyNumber_InPlaceLshift, nb_inplace_lshift, PyNumber_Lshift)
-INPLACE(PyNumber_InPlaceRshift, nb_inplace_rshift, PyNumber_Rshift)
 
 #define UNARY(function, slot, name) \
     PyObject *function(PyObject *op) \
@@ -220,4 +269,17 @@ int _Py_convert_optional_to_ssize_t(PyObject *op, void *result)
         return 0;
     *(Py_ssize_t *)result = n;
     return 1;
+}
+
+/* The text of an int in base 2, 8, 10 or 16, with 0b and so on. */
+PyObject *PyNumber_ToBase(PyObject *op, int base)
+{
+    PyObject *i, *text = NULL;
+    if (base != 2 && base != 8 && base != 10 && base != 16)
+        return PyErr_Format(PyExc_SystemError, "PyNumber_ToBase: base must be 2, 8, 10 or 16");
+    i = PyNumber_Index(op);
+    if (i != NULL)
+        text = base == 10 ? PyObject_Str(i) : py_long_in_base(i, base, 1);
+    Py_XDECREF(i);
+    return text;
 }

@@ -137,6 +137,36 @@ PyObject *PyObject_ASCII(PyObject *op)
     return result;
 }
 
+int PyObject_Print(PyObject *op, FILE *out, int flags)
+{
+    PyObject *text = (flags & Py_PRINT_RAW) && op != NULL ? PyObject_Str(op) : PyObject_Repr(op);
+    const char *utf8 = text != NULL ? PyUnicode_AsUTF8(text) : NULL;
+    int ok = utf8 != NULL && fputs(utf8, out) >= 0;
+    if (utf8 != NULL && !ok)
+        PyErr_SetFromErrno(PyExc_OSError);
+    Py_XDECREF(text);
+    return ok ? 0 : -1;
+}
+
+PyObject *PyObject_Format(PyObject *op, PyObject *spec)
+{
+    PyObject *method, *text, *empty = NULL;
+    if (spec != NULL && !PyUnicode_Check(spec))
+        return PyErr_Format(PyExc_SystemError, "Format specifier must be a string, not %.200s", Py_TYPE(spec)->tp_name);
+    method = py_ready(op) ? py_lookup_special(op, "__format__") : NULL;
+    if (method == NULL)
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "Type %.100s doesn't define __format__", Py_TYPE(op)->tp_name);
+    empty = spec == NULL ? PyUnicode_New(0, 0) : Py_NewRef(spec);
+    text = empty != NULL ? PyObject_CallOneArg(method, empty) : NULL;
+    Py_XDECREF(empty);
+    Py_DECREF(method);
+    if (text != NULL && !PyUnicode_Check(text)) {
+        PyErr_Format(PyExc_TypeError, "__format__ must return a str, not %.200s", Py_TYPE(text)->tp_name);
+        Py_CLEAR(text);
+    }
+    return text;
+}
+
 /* ---- comparing ------------------------------------------------------------------ */
 
 static PyObject *compare(PyObject *a, PyObject *b, int op)
@@ -499,9 +529,22 @@ static int is_type(PyObject *type)
     return 0;
 }
 
+/* An object may say that it has another class than its type. */
 static int is_instance(PyObject *op, PyObject *type)
 {
-    return is_type(type) ? PyObject_TypeCheck(op, (PyTypeObject *)(void *)type) : -1;
+    PyObject *class;
+    int yes;
+    if (!is_type(type))
+        return -1;
+    if (PyObject_TypeCheck(op, (PyTypeObject *)(void *)type))
+        return 1;
+    class = PyObject_GetAttrString(op, "__class__");
+    if (class == NULL && PyErr_ExceptionMatches(PyExc_AttributeError))
+        PyErr_Clear();
+    yes = class == NULL ? (PyErr_Occurred() ? -1 : 0)
+        : PyType_Check(class) && PyType_IsSubtype((PyTypeObject *)(void *)class, (PyTypeObject *)(void *)type);
+    Py_XDECREF(class);
+    return yes;
 }
 
 static int is_subclass(PyObject *derived, PyObject *type)

@@ -177,6 +177,9 @@ static cvm_value b_catch(cvm *vm, cvm_value *args, size_t n)
     wanted = py_from_value(args[0]);
     if (wanted != NULL && PyErr_GivenExceptionMatches(value, wanted)) {
         Py_XDECREF(type);
+        if (traceback != NULL)
+            PyException_SetTraceback(value, traceback);
+        Py_XDECREF(traceback);
         v = py_to_value_steal(value);
     } else {
         PyErr_Restore(type, value, traceback);
@@ -274,7 +277,7 @@ PROCEDURE(b_bytes_to_string)
     return v;
 }
 
-/* (py "op" a b): one of < <= == != > >= + - * / // % ** << >> & | ^ += -= *= &= |= ^= <<= >>= */
+/* (py "op" a b): one of < <= == != > >=, or + - * / // % ** @ << >> & | ^ with = or without, or divmod */
 PROCEDURE(b_operator)
 {
     static const struct { const char *name; PyObject *(*f)(PyObject *, PyObject *); } all[] = {
@@ -282,7 +285,9 @@ PROCEDURE(b_operator)
         { "//", PyNumber_FloorDivide }, { "%", PyNumber_Remainder }, { "<<", PyNumber_Lshift }, { ">>", PyNumber_Rshift },
         { "&", PyNumber_And }, { "|", PyNumber_Or }, { "^", PyNumber_Xor }, { "+=", PyNumber_InPlaceAdd },
         { "-=", PyNumber_InPlaceSubtract }, { "*=", PyNumber_InPlaceMultiply }, { "&=", PyNumber_InPlaceAnd },
-        { "|=", PyNumber_InPlaceOr }, { "^=", PyNumber_InPlaceXor }, { "<<=", PyNumber_InPlaceLshift }, { ">>=", PyNumber_InPlaceRshift }
+        { "|=", PyNumber_InPlaceOr }, { "^=", PyNumber_InPlaceXor }, { "<<=", PyNumber_InPlaceLshift }, { ">>=", PyNumber_InPlaceRshift },
+        { "/=", PyNumber_InPlaceTrueDivide }, { "//=", PyNumber_InPlaceFloorDivide }, { "%=", PyNumber_InPlaceRemainder },
+        { "@", PyNumber_MatrixMultiply }, { "@=", PyNumber_InPlaceMatrixMultiply }, { "divmod", PyNumber_Divmod }
     };
     static const char *const relations[] = { "<", "<=", "==", "!=", ">", ">=" };
     PyObject *o[MOST];
@@ -298,6 +303,8 @@ PROCEDURE(b_operator)
                          : PyErr_Format(PyExc_ValueError, "no such operator"));
     if (strcmp(name, "**") == 0)
         return finish(o, PyNumber_Power(o[0], o[1], n > 3 ? o[2] : Py_None));
+    if (strcmp(name, "**=") == 0)
+        return finish(o, PyNumber_InPlacePower(o[0], o[1], n > 3 ? o[2] : Py_None));
     for (i = 0; i < Py_ARRAY_LENGTH(relations); i++)
         if (strcmp(name, relations[i]) == 0)
             return finish(o, PyObject_RichCompare(o[0], o[1], (int)i));

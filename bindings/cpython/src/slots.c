@@ -69,6 +69,44 @@ BINARY(slot_or, "__or__", "__ror__")
 BINARY(slot_xor, "__xor__", "__rxor__")
 BINARY(slot_lshift, "__lshift__", "__rlshift__")
 BINARY(slot_rshift, "__rshift__", "__rrshift__")
+BINARY(slot_divmod, "__divmod__", "__rdivmod__")
+BINARY(slot_matrix_multiply, "__matmul__", "__rmatmul__")
+
+/* A class without the method, or with one that does not know the other operand, is asked for that without "=". */
+static PyObject *in_place(PyObject *a, PyObject *b, const char *name)
+{
+    int missing;
+    PyObject *result = call(a, name, b, NULL, &missing);
+    return missing ? Py_NewRef(Py_NotImplemented) : result;
+}
+
+#define IN_PLACE(slot, name) static PyObject *slot(PyObject *a, PyObject *b) { return in_place(a, b, name); }
+IN_PLACE(slot_iadd, "__iadd__")
+IN_PLACE(slot_isub, "__isub__")
+IN_PLACE(slot_imul, "__imul__")
+IN_PLACE(slot_imod, "__imod__")
+IN_PLACE(slot_itruediv, "__itruediv__")
+IN_PLACE(slot_ifloordiv, "__ifloordiv__")
+IN_PLACE(slot_iand, "__iand__")
+IN_PLACE(slot_ior, "__ior__")
+IN_PLACE(slot_ixor, "__ixor__")
+IN_PLACE(slot_ilshift, "__ilshift__")
+IN_PLACE(slot_irshift, "__irshift__")
+IN_PLACE(slot_imatmul, "__imatmul__")
+
+static PyObject *slot_ipow(PyObject *a, PyObject *b, PyObject *modulus) { (void)modulus; return in_place(a, b, "__ipow__"); }
+
+/* With a modulus only the first operand is asked. */
+static PyObject *slot_power(PyObject *a, PyObject *b, PyObject *modulus)
+{
+    int missing;
+    PyObject *result;
+    if (modulus == Py_None)
+        return binary(a, b, "__pow__", "__rpow__", (void (*)(void))slot_power);
+    result = call(a, "__pow__", b, modulus, &missing);
+    return missing ? Py_NewRef(Py_NotImplemented) : result;
+}
+
 UNARY(slot_negative, "__neg__")
 UNARY(slot_positive, "__pos__")
 UNARY(slot_absolute, "__abs__")
@@ -252,6 +290,8 @@ static PyObject *none_if(int code)
 WRAPPER(wrap_unary) { UNUSED(); return SLOT(unaryfunc)(op); }
 WRAPPER(wrap_binary) { PyObject *x; UNUSED(); ARGS(1, &x); return SLOT(binaryfunc)(op, x); }
 WRAPPER(wrap_reflected) { PyObject *x; UNUSED(); ARGS(1, &x); return SLOT(binaryfunc)(x, op); }
+WRAPPER(wrap_power) { PyObject *x, *modulus = Py_None; UNUSED(); return PyArg_UnpackTuple(args, def->name, 1, 2, &x, &modulus) ? SLOT(ternaryfunc)(op, x, modulus) : NULL; }
+WRAPPER(wrap_rpower) { PyObject *x, *modulus = Py_None; UNUSED(); return PyArg_UnpackTuple(args, def->name, 1, 2, &x, &modulus) ? SLOT(ternaryfunc)(x, op, modulus) : NULL; }
 WRAPPER(wrap_length) { Py_ssize_t n; UNUSED(); n = SLOT(lenfunc)(op); return n < 0 ? NULL : PyLong_FromSsize_t(n); }
 WRAPPER(wrap_bool) { int yes; UNUSED(); yes = SLOT(inquiry)(op); return yes < 0 ? NULL : PyBool_FromLong(yes); }
 WRAPPER(wrap_hash) { Py_hash_t h; UNUSED(); h = SLOT(hashfunc)(op); return h == -1 ? NULL : PyLong_FromSsize_t(h); }
@@ -347,12 +387,25 @@ static const slot_def defs[] = {
     { "__int__", Py_nb_int, F(slot_int), wrap_unary, 0 },
     { "__float__", Py_nb_float, F(slot_float), wrap_unary, 0 },
     { "__index__", Py_nb_index, F(slot_index), wrap_unary, 0 },
-    { "__iadd__", Py_nb_inplace_add, NULL, wrap_binary, 0 },
-    { "__iand__", Py_nb_inplace_and, NULL, wrap_binary, 0 },
-    { "__ior__", Py_nb_inplace_or, NULL, wrap_binary, 0 },
-    { "__ixor__", Py_nb_inplace_xor, NULL, wrap_binary, 0 },
-    { "__ilshift__", Py_nb_inplace_lshift, NULL, wrap_binary, 0 },
-    { "__irshift__", Py_nb_inplace_rshift, NULL, wrap_binary, 0 },
+    { "__divmod__", Py_nb_divmod, F(slot_divmod), wrap_binary, 0 },
+    { "__rdivmod__", Py_nb_divmod, F(slot_divmod), wrap_reflected, 0 },
+    { "__matmul__", Py_nb_matrix_multiply, F(slot_matrix_multiply), wrap_binary, 0 },
+    { "__rmatmul__", Py_nb_matrix_multiply, F(slot_matrix_multiply), wrap_reflected, 0 },
+    { "__pow__", Py_nb_power, F(slot_power), wrap_power, 0 },
+    { "__rpow__", Py_nb_power, F(slot_power), wrap_rpower, 0 },
+    { "__iadd__", Py_nb_inplace_add, F(slot_iadd), wrap_binary, 0 },
+    { "__isub__", Py_nb_inplace_subtract, F(slot_isub), wrap_binary, 0 },
+    { "__imul__", Py_nb_inplace_multiply, F(slot_imul), wrap_binary, 0 },
+    { "__imod__", Py_nb_inplace_remainder, F(slot_imod), wrap_binary, 0 },
+    { "__itruediv__", Py_nb_inplace_true_divide, F(slot_itruediv), wrap_binary, 0 },
+    { "__ifloordiv__", Py_nb_inplace_floor_divide, F(slot_ifloordiv), wrap_binary, 0 },
+    { "__iand__", Py_nb_inplace_and, F(slot_iand), wrap_binary, 0 },
+    { "__ior__", Py_nb_inplace_or, F(slot_ior), wrap_binary, 0 },
+    { "__ixor__", Py_nb_inplace_xor, F(slot_ixor), wrap_binary, 0 },
+    { "__ilshift__", Py_nb_inplace_lshift, F(slot_ilshift), wrap_binary, 0 },
+    { "__irshift__", Py_nb_inplace_rshift, F(slot_irshift), wrap_binary, 0 },
+    { "__imatmul__", Py_nb_inplace_matrix_multiply, F(slot_imatmul), wrap_binary, 0 },
+    { "__ipow__", Py_nb_inplace_power, F(slot_ipow), wrap_power, 0 },
     { "__len__", Py_mp_length, F(slot_length), wrap_length, 0 },
     { "__len__", Py_sq_length, F(slot_length), wrap_length, 0 },
     { "__getitem__", Py_mp_subscript, F(slot_subscript), wrap_binary, 0 },

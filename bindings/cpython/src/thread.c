@@ -69,10 +69,13 @@ PyThreadState *PyThreadState_Swap(PyThreadState *state)
     return (PyThreadState *)(void *)before;
 }
 
+static __thread cvm *left_vm;
+
 PyThreadState *PyEval_SaveThread(void)
 {
     if (py_vm == NULL)
         Py_FatalError("PyEval_SaveThread: the thread has no VM");
+    left_vm = py_vm;
     return PyThreadState_Swap(NULL);
 }
 
@@ -88,4 +91,29 @@ PyThreadState *PyThreadState_Get(void)
     if (py_vm == NULL)
         Py_FatalError("PyThreadState_Get: the thread has no VM");
     return (PyThreadState *)(void *)py_vm;
+}
+
+PyGILState_STATE PyGILState_Ensure(void)
+{
+    if (py_vm != NULL)
+        return PyGILState_LOCKED;
+    if (left_vm == NULL)
+        Py_FatalError("PyGILState_Ensure: the thread has no VM, and has left none");
+    py_vm = left_vm;
+    return PyGILState_UNLOCKED;
+}
+
+void PyGILState_Release(PyGILState_STATE before)
+{
+    if (py_vm == NULL)
+        Py_FatalError("PyGILState_Release: the thread has no VM");
+    if (before == PyGILState_UNLOCKED)
+        (void)PyEval_SaveThread();
+}
+
+int PyGILState_Check(void) { return py_vm != NULL; }
+
+PyThreadState *PyGILState_GetThisThreadState(void)
+{
+    return (PyThreadState *)(void *)(py_vm != NULL ? py_vm : left_vm);
 }

@@ -1252,7 +1252,16 @@ static PyObject *object_reduce(PyObject *op, PyObject *args)
     return PyErr_Format(PyExc_TypeError, "cannot pickle '%.200s' object", Py_TYPE(op)->tp_name);
 }
 
+static PyObject *object_format(PyObject *op, PyObject *spec)
+{
+    if (!PyUnicode_Check(spec) || PyUnicode_GET_LENGTH(spec) > 0)
+        return PyErr_Format(PyExc_TypeError, PyUnicode_Check(spec) ? "unsupported format string passed to %.200s.__format__"
+                            : "%.200s.__format__ needs a str", Py_TYPE(op)->tp_name);
+    return PyObject_Str(op);
+}
+
 static PyMethodDef object_methods[] = {
+    { "__format__", object_format, METH_O, NULL },
     { "__reduce__", object_reduce, METH_NOARGS, NULL }, { "__reduce_ex__", object_reduce, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL }
 };

@@ -676,6 +676,19 @@ Py_ssize_t PyUnicode_FindChar(PyObject *op, Py_UCS4 c, Py_ssize_t start, Py_ssiz
     return at;
 }
 
+/* Does the part of op from start to end begin with the other text (direction -1), or end with it? */
+int PyUnicode_Tailmatch(PyObject *op, PyObject *part, Py_ssize_t start, Py_ssize_t end, int direction)
+{
+    Py_ssize_t n;
+    if (!PyUnicode_Check(op) || !PyUnicode_Check(part)) {
+        PyErr_Format(PyExc_TypeError, "must be str, not %.100s", Py_TYPE(PyUnicode_Check(op) ? part : op)->tp_name);
+        return -1;
+    }
+    n = PyUnicode_GET_LENGTH(part);
+    PySlice_AdjustIndices(PyUnicode_GET_LENGTH(op), &start, &end, 1);
+    return end - start >= n && matches(op, direction > 0 ? end - n : start, part, n);
+}
+
 int PyUnicode_Contains(PyObject *op, PyObject *part)
 {
     if (!PyUnicode_Check(part)) {
@@ -880,7 +893,7 @@ static PyObject *method_startswith(PyObject *op, PyObject *part) { return affix(
 static PyObject *method_endswith(PyObject *op, PyObject *part) { return affix(op, part, 1); }
 
 static PyMethodDef methods[] = {
-    { "join", method_join, METH_O, NULL },
+    { "__format__", py_format_spec, METH_O, NULL }, { "join", method_join, METH_O, NULL },
     { "encode", _PyCFunction_CAST(method_encode), METH_VARARGS | METH_KEYWORDS, NULL },
     { "replace", method_replace, METH_VARARGS, NULL },
     { "find", method_find, METH_VARARGS, NULL },

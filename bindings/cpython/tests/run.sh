@@ -70,6 +70,7 @@ module outside - outside.c outside
 module weak - weak.c weak
 module managed - managed.c managed
 module sets - sets.c sets
+module more - more.c more
 module markupsafe markupsafe src/markupsafe/_speedups.c markupsafe._speedups
 module heapq python3.11 Modules/_heapqmodule.c _heapq -I"$modules"
 module bisect python3.11 Modules/_bisectmodule.c _bisect -I"$modules"
@@ -97,7 +98,7 @@ module simplejson simplejson simplejson/_speedups.c simplejson._speedups
 # ---- what CPython says too
 python_headers=$(python3 -c 'import sys, sysconfig; sys.version_info[:2] == (3, 11) and print(sysconfig.get_path("include"))' 2>/dev/null)
 mkdir -p "$out/python"
-for name in weak same sets; do
+for name in weak same sets more; do
     # shellcheck disable=SC2086
     expect "$name.c compiles" $CC $flags $here/$name.c -o "$out/$name.so"
     for mode in '' '--nursery 8k' --stress '--incremental --stress'; do

@@ -38,6 +38,8 @@ typedef struct {
 PyObject *PyByteArray_FromStringAndSize(const char *bytes, Py_ssize_t size);
 char *PyByteArray_AsString(PyObject *op);
 Py_ssize_t PyByteArray_Size(PyObject *op);
+PyObject *PyByteArray_FromObject(PyObject *op);
+PyObject *PyByteArray_Concat(PyObject *a, PyObject *b);
 int PyByteArray_Resize(PyObject *op, Py_ssize_t size);
 
 int PyObject_CheckBuffer(PyObject *op);

@@ -25,8 +25,13 @@ CPY_EXCEPTIONS(CPY_DECLARE_EXCEPTION)
 
 typedef struct {
     PyObject_HEAD
-    PyObject *dict, *args, *cause, *context;
+    PyObject *dict, *args, *cause, *context, *traceback;
 } PyBaseExceptionObject;
+
+typedef struct {
+    PyBaseExceptionObject base;
+    PyObject *value;
+} PyStopIterationObject;
 
 void PyErr_SetNone(PyObject *type);
 void PyErr_SetObject(PyObject *type, PyObject *value);
@@ -54,6 +59,12 @@ int PyErr_WarnEx(PyObject *category, const char *message, Py_ssize_t level);
 int PyErr_WarnFormat(PyObject *category, Py_ssize_t level, const char *format, ...);
 int PyErr_CheckSignals(void);
 PyObject *PyException_GetCause(PyObject *op);
+PyObject *PyException_GetTraceback(PyObject *op);
+int PyException_SetTraceback(PyObject *op, PyObject *traceback);
+PyObject *PyErr_GetHandledException(void);
+void PyErr_SetHandledException(PyObject *value);
+void PyErr_GetExcInfo(PyObject **type, PyObject **value, PyObject **traceback);
+void PyErr_SetExcInfo(PyObject *type, PyObject *value, PyObject *traceback);     /* takes the references */
 void PyException_SetCause(PyObject *op, PyObject *cause);
 PyObject *PyException_GetContext(PyObject *op);
 void PyException_SetContext(PyObject *op, PyObject *context);

@@ -23,6 +23,10 @@ PyVarObject *_PyObject_GC_NewVar(PyTypeObject *type, Py_ssize_t n);
 PyVarObject *_PyObject_GC_Resize(PyVarObject *op, Py_ssize_t n);
 PyObject *PyUnstable_Object_GC_NewWithExtraData(PyTypeObject *type, size_t extra);
 
+/* (Code that reuses the memory of dead objects mentions it, and leaves that out where this is not CPython.) */
+CPY_ABSENT("objects are made by PyObject_New and its kin") PyObject *PyObject_Init(PyObject *op, PyTypeObject *type);
+#define PyObject_INIT PyObject_Init
+
 #define PyObject_New(T, type) ((T *)(void *)_PyObject_New(type))
 #define PyObject_NEW PyObject_New
 #define PyObject_NewVar(T, type, n) ((T *)(void *)_PyObject_NewVar((type), (n)))
@@ -30,7 +34,12 @@ PyObject *PyUnstable_Object_GC_NewWithExtraData(PyTypeObject *type, size_t extra
 #define PyObject_GC_NewVar(T, type, n) ((T *)(void *)_PyObject_GC_NewVar((type), (n)))
 #define PyObject_GC_Resize(T, op, n) ((T *)(void *)_PyObject_GC_Resize((PyVarObject *)(void *)(op), (n)))
 
-/* The memory of an object. (There is no PyObject_Malloc: use PyMem_Malloc and PyMem_Free.) */
+/* Memory that is no object; and PyObject_Free is for objects, too. */
+void *PyObject_Malloc(size_t size);
+void *PyObject_Calloc(size_t n, size_t size);
+void *PyObject_Realloc(void *p, size_t size);
+#define PyObject_MALLOC PyObject_Malloc
+#define PyObject_REALLOC PyObject_Realloc
 void PyObject_Free(void *op);
 #define PyObject_Del PyObject_Free
 #define PyObject_DEL PyObject_Free

@@ -38,6 +38,7 @@ PyObject *PyModule_Create2(PyModuleDef *def, int version);
 #define PyModule_Create(def) PyModule_Create2((def), PYTHON_API_VERSION)
 PyObject *PyModuleDef_Init(PyModuleDef *def);
 PyObject *PyModule_New(const char *name);
+PyObject *PyModule_NewObject(PyObject *name);
 PyObject *PyModule_GetDict(PyObject *module);
 PyObject *PyModule_GetNameObject(PyObject *module);
 const char *PyModule_GetName(PyObject *module);
@@ -56,6 +57,12 @@ int PyModule_AddFunctions(PyObject *module, PyMethodDef *defs);
 int PyModule_SetDocString(PyObject *module, const char *doc);
 #define PyModule_AddIntMacro(module, name) PyModule_AddIntConstant((module), #name, name)
 PyObject *PyState_FindModule(PyModuleDef *def);
+
+/* There is no compiler for Python's language: NotImplementedError. Cython's C has such code for modules that may be there. */
+#define Py_single_input 256
+#define Py_file_input 257
+#define Py_eval_input 258
+PyObject *PyRun_String(const char *text, int start, PyObject *globals, PyObject *locals);
 
 PyObject *PyImport_ImportModule(const char *name);
 PyObject *PyImport_Import(PyObject *name);

@@ -255,6 +255,22 @@ struct _typeobject {
     void *tp_token;
 };
 
+/* A type that was made while the program runs. */
+typedef struct _heaptypeobject {
+    PyTypeObject ht_type;
+    PyAsyncMethods as_async;
+    PyNumberMethods as_number;
+    PyMappingMethods as_mapping;
+    PySequenceMethods as_sequence;
+    PyBufferProcs as_buffer;
+    PyObject *ht_name, *ht_qualname, *ht_module;
+    PyObject *weakrefs;             /* (private, like all that follows) */
+    char *name_text;
+    PyMemberDef *slots;             /* what `__slots__` of the class named; their names are ours */
+    Py_ssize_t slot_count;
+    PyMemberDef *members;           /* those of a spec, with offsets that do not depend on the base */
+} PyHeapTypeObject;
+
 /* The dict, or the list of weak references, stands where the VM wants it: behind the fields of the object. The type of an
    object says where, also if that is derived from the type with the flag. Types with items cannot have these. */
 #define Py_TPFLAGS_MANAGED_WEAKREF (1ul << 3)
@@ -375,6 +391,12 @@ static inline Py_ssize_t _Py_RefcountOf(PyObject *op)
 {
     return op->ob_refcnt >= RRC_REFCNT_FROM_PYPY_LIGHT ? op->ob_refcnt - RRC_REFCNT_FROM_PYPY_LIGHT
          : op->ob_refcnt >= RRC_REFCNT_FROM_PYPY ? op->ob_refcnt - RRC_REFCNT_FROM_PYPY : op->ob_refcnt;
+}
+
+#define Py_SET_REFCNT(op, n) _Py_SetRefcount(_PyObject_CAST(op), (n))
+static inline void _Py_SetRefcount(PyObject *op, Py_ssize_t n)
+{
+    op->ob_refcnt += n - _Py_RefcountOf(op);
 }
 
 /* A deallocator keeps op, which has no reference left: it gets one. */
@@ -507,6 +529,9 @@ extern PyObject _Py_NoneStruct, _Py_NotImplementedStruct, _Py_EllipsisObject;
 PyObject *PyObject_Repr(PyObject *op);
 PyObject *PyObject_Str(PyObject *op);
 PyObject *PyObject_ASCII(PyObject *op);
+PyObject *PyObject_Format(PyObject *op, PyObject *spec);        /* spec may be NULL */
+#define Py_PRINT_RAW 1                  /* for PyObject_Print: str, not repr */
+int PyObject_Print(PyObject *op, FILE *out, int flags);
 PyObject *PyObject_RichCompare(PyObject *a, PyObject *b, int op);
 int PyObject_RichCompareBool(PyObject *a, PyObject *b, int op);
 PyObject *PyObject_GetAttr(PyObject *op, PyObject *name);

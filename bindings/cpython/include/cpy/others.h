@@ -36,6 +36,14 @@ typedef struct _ts PyThreadState;
 PyThreadState *PyEval_SaveThread(void);
 void PyEval_RestoreThread(PyThreadState *state);
 PyThreadState *PyThreadState_Swap(PyThreadState *state);
+
+/* A thread that has left its VM comes back for a while, such as in a callback of a library. No thread gets a VM by that
+   which it has not had before. */
+typedef enum { PyGILState_LOCKED, PyGILState_UNLOCKED } PyGILState_STATE;
+PyGILState_STATE PyGILState_Ensure(void);
+void PyGILState_Release(PyGILState_STATE before);
+int PyGILState_Check(void);
+PyThreadState *PyGILState_GetThisThreadState(void);
 #define Py_BEGIN_ALLOW_THREADS { PyThreadState *_save = PyEval_SaveThread();
 #define Py_BLOCK_THREADS PyEval_RestoreThread(_save);
 #define Py_UNBLOCK_THREADS _save = PyEval_SaveThread();
@@ -54,7 +62,14 @@ typedef struct {
     int f_lineno;
 } PyFrameObject;
 
-extern PyTypeObject PyCode_Type, PyFrame_Type;
+typedef struct _traceback {
+    PyObject_HEAD
+    struct _traceback *tb_next;
+    PyFrameObject *tb_frame;
+    int tb_lasti, tb_lineno;
+} PyTracebackObject;
+
+extern PyTypeObject PyCode_Type, PyFrame_Type, PyTraceBack_Type;
 #define CO_OPTIMIZED 1
 #define CO_NEWLOCALS 2
 #define CO_VARARGS 4
@@ -62,7 +77,7 @@ extern PyTypeObject PyCode_Type, PyFrame_Type;
 PyCodeObject *PyCode_NewEmpty(const char *file, const char *function, int line);
 PyFrameObject *PyFrame_New(PyThreadState *state, PyCodeObject *code, PyObject *globals, PyObject *locals);
 int PyTraceBack_Here(PyFrameObject *frame);
-#define PyTraceBack_Check(op) ((void)(op), 0)
+#define PyTraceBack_Check(op) Py_IS_TYPE(op, &PyTraceBack_Type)
 const char *Py_GetVersion(void);
 PyThreadState *PyThreadState_Get(void);
 #define PyThreadState_GET PyThreadState_Get

@@ -14,12 +14,25 @@ typedef uintptr_t Py_uintptr_t;
 #define SIZEOF_VOID_P __SIZEOF_POINTER__
 #define SIZEOF_LONG __SIZEOF_LONG__
 #define SIZEOF_LONG_LONG __SIZEOF_LONG_LONG__
-#define SIZEOF_INT 4
+#define SIZEOF_INT __SIZEOF_INT__
+#define SIZEOF_SHORT __SIZEOF_SHORT__
+#define SIZEOF_FLOAT __SIZEOF_FLOAT__
+#define SIZEOF_DOUBLE __SIZEOF_DOUBLE__
+#define SIZEOF_UINTPTR_T __SIZEOF_POINTER__
+#define SIZEOF_OFF_T SIZEOF_LONG
+#define SIZEOF_TIME_T SIZEOF_LONG
+#define SIZEOF_PID_T SIZEOF_INT
+#define SIZEOF__BOOL 1
 #define SIZEOF_WCHAR_T __SIZEOF_WCHAR_T__
 #define PY_FORMAT_SIZE_T "z"
 #define PY_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 #define PY_BIG_ENDIAN (!PY_LITTLE_ENDIAN)
 #define HAVE_STDINT_H 1
+#define PY_UINT32_T uint32_t
+#define PY_UINT64_T uint64_t
+#define PY_INT32_T int32_t
+#define PY_INT64_T int64_t
+#define PY_SIZE_MAX SIZE_MAX
 #define HAVE_LONG_LONG 1
 #define PY_LONG_LONG long long
 #define PY_LLONG_MAX LLONG_MAX
@@ -41,6 +54,11 @@ typedef uintptr_t Py_uintptr_t;
 #define Py_NO_INLINE __attribute__((noinline))
 #define _Py_NO_RETURN __attribute__((noreturn))
 #define Py_UNREACHABLE() abort()
+#if defined(__clang__) || defined(__GNUC__)
+#define CPY_ABSENT(what) __attribute__((error(what)))       /* a call of it does not compile */
+#else
+#define CPY_ABSENT(what)
+#endif
 
 #define Py_STRINGIFY(x) Py_STRINGIFY_(x)
 #define Py_STRINGIFY_(x) #x
@@ -48,6 +66,10 @@ typedef uintptr_t Py_uintptr_t;
 #define Py_MIN(x, y) ((x) > (y) ? (y) : (x))
 #define Py_MAX(x, y) ((x) > (y) ? (x) : (y))
 #define Py_ABS(x) ((x) < 0 ? -(x) : (x))
+#define Py_MEMBER_SIZE(type, member) sizeof(((type *)0)->member)
+#define Py_ARITHMETIC_RIGHT_SHIFT(type, n, by) ((n) >> (by))
+#define Py_FORCE_EXPANSION(x) x
+#define _Py_SIZE_ROUND_UP(n, to) (((size_t)(n) + (size_t)((to) - 1)) & ~(size_t)((to) - 1))
 #define Py_CHARMASK(c) ((unsigned char)((c) & 0xff))
 #define Py_SAFE_DOWNCAST(value, wide, narrow) ((narrow)(value))
 #define Py_MEMCPY memcpy

@@ -116,6 +116,7 @@ PyObject *PyUnicode_Join(PyObject *separator, PyObject *items);
 PyObject *PyUnicode_Replace(PyObject *op, PyObject *from, PyObject *to, Py_ssize_t most);
 Py_ssize_t PyUnicode_Find(PyObject *op, PyObject *part, Py_ssize_t start, Py_ssize_t end, int direction);
 Py_ssize_t PyUnicode_FindChar(PyObject *op, Py_UCS4 c, Py_ssize_t start, Py_ssize_t end, int direction);
+int PyUnicode_Tailmatch(PyObject *op, PyObject *part, Py_ssize_t start, Py_ssize_t end, int direction);
 int PyUnicode_Contains(PyObject *op, PyObject *part);
 int PyUnicode_Compare(PyObject *a, PyObject *b);
 int PyUnicode_CompareWithASCIIString(PyObject *a, const char *b);
