@@ -434,6 +434,43 @@ static void parted_drops_references(void)
     }
 }
 
+/* Views have an order, too: one that owns another through the host goes first, whichever was made first. */
+static char gone[8];
+
+static void note_gone(host *h, rrc_object *ob)
+{
+    (void)h;
+    gone[strlen(gone)] = (char)('0' + NODE(ob)->tag);
+}
+
+static void views_that_own_go_first(void)
+{
+    int owner_is_older;
+
+    for (owner_is_older = 0; owner_is_older < 2; owner_is_older++) {
+        host *h = host_open(NULL);
+        size_t through = host_rooted(h, HOST_OLD), owned = host_rooted(h, HOST_OLD);
+        rrc_object *inner = ob_shared(h, P, through, FULL), *owner = NULL, *ob;
+
+        if (owner_is_older)
+            owner = ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+        ob = ob_given(h, P, owned, FULL);
+        if (!owner_is_older)
+            owner = ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+        NODE(owner)->tag = 1;
+        NODE(inner)->tag = 2;
+        NODE(ob)->tag = 3;
+        NODE(owner)->ref[0] = inner;    /* owner -> inner -> through -> owned -> ob */
+        host_point(h, through, 0, owned);
+        memset(gone, 0, sizeof gone);
+        h->on_dealloc = note_gone;
+        check_int(host_free_heap(h), 0);
+        check_int(h->deallocs, 3);
+        check_int(gone[0], '1');
+        host_end(h);
+    }
+}
+
 /* The dealloc of one object unlinks another, whose maker forgot the bias. The markings that look for the order have
    found that before, and said nothing. */
 static rrc_object *wrong;
@@ -1107,6 +1144,7 @@ UNIT_GROUP(heap_end,
     UNIT(late_del),
     UNIT(saved_objects_can_be_used),
     UNIT(uncollectable_at_the_end),
-    UNIT(parted_drops_references), UNIT(parted_makes_no_object),
+    UNIT(parted_drops_references),
+    UNIT(views_that_own_go_first), UNIT(parted_makes_no_object),
     UNIT(mistakes_are_logged_while_the_order_is_looked_for), UNIT(a_watch_that_has_outlived_its_search),
     UNIT(leftovers_part_last), UNIT(finalizers_without_end));
