@@ -1042,7 +1042,7 @@ static void note_parted(host *h, rrc_gcref p, rrc_object *ob)
     host_event(h, 'p', KNOT(ob)->tag);
 }
 
-static void leftovers_part_last(void)
+static void leftovers_part_last_by(link_kind kind)
 {
     static const rrc_type Stiff = {
         .tp_name = "Stiff", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
@@ -1061,7 +1061,7 @@ static void leftovers_part_last(void)
     knot_tie(h, other, 1, stiff);
     rrc_decref(h->heap, stiff);
     rrc_decref(h->heap, other);
-    ob_link(h, O, host_rooted(h, HOST_OLD), owner, FULL);
+    ob_link(h, kind, host_rooted(h, HOST_OLD), owner, FULL);
     rrc_decref(h->heap, owner);
     host_major(h);
     rrc_run_pending(h->heap, 0);
@@ -1074,6 +1074,12 @@ static void leftovers_part_last(void)
     RRC_CLEAR(h->heap, KNOT(stiff)->ref[0]);
     check_events(h, "d1");
     host_end(h);
+}
+
+static void leftovers_part_last(void)
+{
+    leftovers_part_last_by(O);
+    leftovers_part_last_by(P);          /* links of its own kind are passed for the owner */
 }
 
 /* Each finalizer makes another object, in a cycle. The end gives up before it has looked at all the others for minutes. */
