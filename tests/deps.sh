@@ -14,7 +14,7 @@ if [ "$which" = all ]; then
     packages="$packages lld nodejs wasi-libc"      # WebAssembly, and MSVC's ABI
     command -v npm >/dev/null 2>&1 || packages="$packages npm"     # for npm.sh
     packages="$packages libgc-dev libglib2.0-dev uthash-dev gnuplot-nox fonts-dejavu-core"     # the benchmarks
-    packages="$packages libgtk-4-1"                 # for the GObject example
+    packages="$packages libgtk-4-1 xvfb xauth"      # for the GObject example
     packages="$packages libedit-dev"                # line editing of the small VMs
     packages="$packages python3-dev cython3 libxxhash-dev"      # CPython extensions, also to compare with
     if [ "$cpu" = amd64 ]; then
@@ -34,7 +34,7 @@ if ! command -v apt-get >/dev/null 2>&1; then
     if [ "$which" = all ]; then
         echo "  clang with llvm-cov, tcc, musl-gcc, mingw-w64 and wine, qemu-user with C libraries for armhf and"
         echo "  s390x, lld, wasi-libc with clang's runtime for wasm32, and node, cppcheck, clang-tidy, valgrind,"
-        echo "  graphviz, luarocks, python3 with its headers, cython3, xxhash with its header, libedit, node with npm, gnuplot, uthash, the Boehm collector and GLib with their headers, GTK 4"
+        echo "  graphviz, luarocks, python3 with its headers, cython3, xxhash with its header, libedit, node with npm, gnuplot, uthash, the Boehm collector and GLib with their headers, GTK 4, Xvfb"
     fi
     echo "Tests that miss one of them are reported as skipped."
     exit 0

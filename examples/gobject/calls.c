@@ -56,8 +56,12 @@ gboolean go_leave_with_error(lua_State *L, GObject *object)
 {
     call_state *state = state_of(L);
     int depth = state->depth;
-    if (object != NULL)
+    if (object != NULL) {
+        go_wrapper *wrapper = go_find(rrc_lua_heap(L), object);
+        if (wrapper != NULL)
+            go_measure(wrapper);
         g_object_unref(object);             /* can run handlers, too */
+    }
     state->depth--;
     lua_getfield(L, LUA_REGISTRYINDEX, ERRORS);
     lua_rawgeti(L, -1, depth);

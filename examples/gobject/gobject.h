@@ -32,10 +32,10 @@ typedef struct go_wrapper {
     rrc_heap          *heap;
     GObject           *object;
     struct go_wrapper *next;            /* the wrapper of the same GObject in another state */
-    const struct go_holding *holding;   /* what is known of the references of its type, or NULL */
     struct go_handler *handlers;        /* that scripts have connected, and whose closures exist */
     GValue            *values;          /* of the properties that scripts have defined: see subclass.c */
     guint              value_count;
+    gsize              bytes;           /* that Lua has been told of: see go_measure */
 } go_wrapper;
 
 extern const rrc_type go_wrapper_type;
@@ -64,20 +64,55 @@ int go_disconnect(lua_State *L);
 
 /* ---- holdings.c ---- */
 
-/* What is known of the references of a type, or NULL. */
-const struct go_holding *go_find_holding(GType type);
+/* A traverse. Give each object to which the traversed one has a reference to go_visit, once for each reference, and
+   without a reference of your own. Returns what you must return, if it is not 0. If object has no wrapper, and no other
+   reference, what it owns is visited as well: so the collector sees through objects that Lua does not know. */
+typedef struct go_visitor {
+    rrc_heap     *heap;
+    rrc_visitproc visit;
+    void         *arg;
+    guint         depth;
+} go_visitor;
+int go_visit(const go_visitor *visitor, GObject *object);
 
-/* The name of a type that is listed, by its number from 0; NULL behind the last one. */
+/* What is known of the objects of a type of C, by its name: its library need not be there. Several can be registered for
+   a type. Types that scripts derive from it are the same to GObject. A subclass in C is not, unless it is said here: it
+   can hold its items in its own way. A reference that is missing here leaks cycles, and one that is not there loses
+   objects in use: see go_unexplained. */
+typedef struct go_holding {
+    const char *type;
+    const char *properties[4];          /* an object has one reference to the value of each; up to NULL */
+    int       (*visit)(const go_visitor *visitor, GObject *object);     /* other references, or NULL */
+    void      (*drop)(GObject *object); /* drops what visit visits, so far as cycles can be broken there; or NULL */
+    gsize     (*size)(GObject *object); /* the bytes that an object has beside its instance, or NULL */
+    gboolean    is_for_subclasses;
+} go_holding;
+
+/* The holding must stay. Any thread can call this. */
+void go_register_holding(const go_holding *holding);
+
+/* The functions G.owns(type, { property, ... }), G.unexplained(object) and G.size(object). */
+int go_owns(lua_State *L);
+int go_get_unexplained(lua_State *L);
+int go_get_size(lua_State *L);
+
+/* The name of a type whose references are listed, by its number from 0; NULL behind the last one. */
 const char *go_listed_type(guint i);
+
+/* How large is the object: its instance, what scripts have given to their properties, and what holdings say. */
+gsize go_size(go_wrapper *wrapper);
+
+/* The object may have grown or shrunk: let Lua know, so that it collects in time. */
+void go_measure(go_wrapper *wrapper);
 
 /* go_construct has made object with these properties. */
 void go_note_given(GObject *object, guint n, const char **names, const GValue *values);
 
 /* Visit, and drop, what the table says. */
-int go_visit_owned(go_wrapper *wrapper, rrc_visitproc visit, void *arg);
+int go_visit_owned(const go_visitor *visitor, GObject *object);
 void go_drop_owned(go_wrapper *wrapper);
 
-/* For tests: how many references to object, which has a wrapper, are neither its wrapper's nor visited from any
+/* How many references to object, which has a wrapper, are neither its wrapper's nor visited from any
    wrapper? More than 0: C holds it, or a holding is not listed, and a cycle would leak. Less than 0: something visits
    a reference that is not there. */
 gint go_unexplained(rrc_heap *heap, GObject *object);
@@ -130,6 +165,9 @@ int go_new_variant(lua_State *L);
 
 void go_close_wrapper(rrc_heap *heap, rrc_object *self);
 extern const rrc_lua_class go_class;        /* of all GObjects, as rrc_lua.h knows them */
+
+/* A function of the libraries that are loaded, or NULL. */
+gpointer go_find_symbol(const char *name);
 
 /* Push the table of a type: its constructor and methods. */
 void go_push_class(lua_State *L, GType type);

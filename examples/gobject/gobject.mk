@@ -17,7 +17,9 @@ GOBJECT_LIBS     = $(shell $(PKG_CONFIG) --libs $(GOBJECT_PACKAGES))
 comma           := ,
 GOBJECT_SHARED   = $(LUA_SHARED) $(if $(filter Linux,$(shell uname -s)),-Wl$(comma)-z$(comma)nodelete)
 gobject_out      = $(call lua_out,$(1))/gobject
-gobject_run      = $(lua_env) LUA_CPATH='$(call gobject_out,$(1))/?.so;$(call lua_out,$(1))/?.so' LUA_PATH= $(1)
+# Widgets need a display.
+GOBJECT_DISPLAY := $(if $(DISPLAY),,$(if $(shell command -v xvfb-run 2>/dev/null),xvfb-run -a))
+gobject_run      = $(lua_env) LUA_CPATH='$(call gobject_out,$(1))/?.so;$(call lua_out,$(1))/?.so' LUA_PATH= $(GOBJECT_DISPLAY) $(1)
 
 define gobject_rules
 $(call gobject_out,$(1))/gobject.so $(call gobject_out,$(1))/asan: $(GOBJECT_SOURCES) $(GOBJECT_DIR)/gobject.h \
@@ -36,7 +38,7 @@ $(if $(filter lua5.4 lua5.5,$(1)),$(call run,gobject-generational-$(1),\
     $(call gobject_run,$(1)) $(GOBJECT_TESTS)/gobject.lua generational))
 $(call run,gobject-asan-$(1),$(call gobject_out,$(1))/asan,\
     env LSAN_OPTIONS=suppressions=$(GOBJECT_TESTS)/leaks.txt \
-    $(call gobject_out,$(1))/asan $(GOBJECT_TESTS)/gobject.lua)
+    $(GOBJECT_DISPLAY) $(call gobject_out,$(1))/asan $(GOBJECT_TESTS)/gobject.lua)
 $(call run,gobject-readme-$(1),$(lua_host),$(lua_env) sh $(GOBJECT_TESTS)/readme.sh $(1))
 $(call run,gobject-control-$(1),$(call lua_out,$(1))/rawrefcount.so,\
     $(lua_env) COMPILE='$(CC) -std=c99 -O1 -I. -I$(LUA_DIR) $(call lua_flags,$(1),--cflags) $(GOBJECT_CFLAGS) $(GOBJECT_SHARED)' \

@@ -108,7 +108,8 @@ int luaopen_gobject(lua_State *L)
     static const luaL_Reg functions[] = {
         { "new", new_object }, { "type", type_of }, { "subclass", go_subclass }, { "load", go_load },
         { "variant", go_new_variant }, { "idle", add_idle }, { "timeout", add_timeout }, { "remove", remove_source },
-        { "run", go_run }, { "quit", go_quit }, { NULL, NULL }
+        { "run", go_run }, { "quit", go_quit }, { "owns", go_owns }, { "unexplained", go_get_unexplained },
+        { "size", go_get_size }, { NULL, NULL }
     };
     static const rrc_lua_class *const no_classes[] = { NULL };
     go_open_calls(L);

@@ -11,7 +11,8 @@
  * A reference that wrapper_traverse leaves out keeps more alive, and nothing is lost. One that it visits and that is
  * not there could lose handlers and fields of an object that is in use. So it visits only what is certain:
  * the items of a GListStore, the actions of a GSimpleActionGroup, the values of properties that scripts have defined,
- * and the models of GTK's models: see the table `holdings`.
+ * the children and controllers of GTK's widgets, and the models of GTK's models: see the table in holdings.c. What only
+ * such an object owns, and Lua does not know, is looked through.
  */
 #define RAWREFCOUNT_IMPLEMENTATION
 #define RRC_LUA_IMPLEMENTATION
@@ -169,16 +170,19 @@ static int wrapper_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
 {
     go_wrapper *wrapper = (go_wrapper *)self;
     const go_handler *handler;
+    go_visitor visitor;
+    int result = 0;
     guint i;
     for (handler = wrapper->handlers; handler != NULL; handler = handler->next)
         RRC_VISIT(handler->function);
-    for (i = 0; i < wrapper->value_count; i++) {
-        GObject *object = G_VALUE_HOLDS_OBJECT(&wrapper->values[i]) ? g_value_get_object(&wrapper->values[i]) : NULL;
-        go_wrapper *found = object != NULL ? go_find(wrapper->heap, object) : NULL;
-        if (found != NULL)
-            RRC_VISIT(&found->head);
-    }
-    return go_visit_owned(wrapper, visit, arg);
+    visitor.heap = wrapper->heap;
+    visitor.visit = visit;
+    visitor.arg = arg;
+    visitor.depth = 0;
+    for (i = 0; i < wrapper->value_count && result == 0; i++)
+        if (G_VALUE_HOLDS_OBJECT(&wrapper->values[i]))
+            result = go_visit(&visitor, (GObject *)g_value_get_object(&wrapper->values[i]));
+    return result == 0 ? go_visit_owned(&visitor, wrapper->object) : result;
 }
 
 /* The values go with the wrapper, also if C still holds the GObject. So a cycle of such properties is broken. */
@@ -225,6 +229,7 @@ static void wrapper_dealloc(rrc_heap *heap, rrc_object *self)
     }
     disconnect_handlers(wrapper);
     drop_values(wrapper);
+    rrc_lua_native_bytes(heap, -(ptrdiff_t)wrapper->bytes);
     rrc_gc_del(heap, self);
     g_object_unref(object);
 }
@@ -255,11 +260,12 @@ static go_wrapper *new_wrapper(rrc_heap *heap, GObject *object)
     }
     wrapper->heap = heap;
     wrapper->object = object;
-    wrapper->holding = go_find_holding(G_OBJECT_TYPE(object));
     wrapper->next = (go_wrapper *)g_object_get_qdata(object, wrappers_quark());
     g_object_set_qdata(object, wrappers_quark(), wrapper);
     if (rrc_gc_track(heap, &wrapper->head) != RRC_OK)
         RRC_CLEAR(heap, wrapper);
+    else
+        go_measure(wrapper);
     return wrapper;
 }
 

@@ -213,19 +213,43 @@ static gchar *name_of_get_type(const char *name)
 static GSList *libraries;
 G_LOCK_DEFINE_STATIC(libraries);
 
+/* The program, with all that it is linked to, and GIO, which perhaps only this module is linked to. */
+static void open_first_libraries(void)
+{
+    static const char *const names[] = { NULL, "libgio-2.0.so.0", "libgio-2.0.0.dylib", "libgio-2.0-0.dll" };
+    guint i;
+    for (i = 0; i < G_N_ELEMENTS(names); i++) {
+        GModule *library = g_module_open(names[i], G_MODULE_BIND_LAZY);
+        if (library != NULL) {
+            g_module_make_resident(library);
+            libraries = g_slist_append(libraries, library);
+        }
+    }
+}
+
+gpointer go_find_symbol(const char *name)
+{
+    gpointer result = NULL;
+    GSList *entry;
+    G_LOCK(libraries);
+    if (libraries == NULL)
+        open_first_libraries();
+    for (entry = libraries; entry != NULL && result == NULL; entry = entry->next)
+        if (!g_module_symbol((GModule *)entry->data, name, &result))
+            result = NULL;
+    G_UNLOCK(libraries);
+    return result;
+}
+
 static GType find_type(const char *name)
 {
     GType type = g_type_from_name(name);
     gchar *symbol = type == 0 ? name_of_get_type(name) : NULL;
-    GSList *entry;
-    GType (*get_type)(void);
-    G_LOCK(libraries);
-    for (entry = libraries; entry != NULL && type == 0; entry = entry->next)
-        if (g_module_symbol((GModule *)entry->data, symbol, (gpointer *)(void *)&get_type))
-            type = get_type();
-    G_UNLOCK(libraries);
+    GType (*get_type)(void) = NULL;
+    if (symbol != NULL)
+        *(gpointer *)(void *)&get_type = go_find_symbol(symbol);
     g_free(symbol);
-    return type;
+    return get_type != NULL ? get_type() : type;
 }
 
 int go_load(lua_State *L)
@@ -237,6 +261,8 @@ int go_load(lua_State *L)
         return go_error(L, "%s", g_module_error());
     g_module_make_resident(library);
     G_LOCK(libraries);
+    if (libraries == NULL)
+        open_first_libraries();
     libraries = g_slist_prepend(libraries, library);
     G_UNLOCK(libraries);
     if (init == NULL)
@@ -547,6 +573,8 @@ int go_construct(lua_State *L, GType type, int index)
     if (values != NULL)
         go_free_values(values, n);
     wrapper = go_wrap(heap, object);
+    if (wrapper != NULL)
+        go_measure((go_wrapper *)wrapper);
     g_object_unref(object);
     if (!go_leave_with_error(L, NULL))
         return rrc_lua_give(L, heap, wrapper);

@@ -19,6 +19,10 @@
  *     foreign.unexplained(object) what go_unexplained says
  *     foreign.visits(object)      how many wrappers of GObjects its wrapper visits
  *     foreign.clear(object)       calls the tp_clear of its wrapper
+ *     foreign.nest(list, object)  appends a list that has the object; returns nothing, so that Lua does not know that list
+ *     foreign.hold_item(list, i)  the static list takes a reference to an item, from 0
+ *     foreign.control(widget, controller)  gtk_widget_add_controller
+ *     foreign.blocks()            how many objects of the type Block there are: each has a megabyte
  *     foreign.variant(text)       the value of a GVariant that is written like this
  */
 #include "../gobject.h"
@@ -201,6 +205,84 @@ static int clear(lua_State *L)
     return go_leave(L, object, 0);
 }
 
+static int nest(lua_State *L)
+{
+    GListStore *inner = g_list_store_new(G_TYPE_OBJECT);
+    g_list_store_append(inner, go_check(L, 2));
+    g_list_store_append(G_LIST_STORE(go_check(L, 1)), inner);
+    g_object_unref(inner);
+    return 0;
+}
+
+static int hold_item(lua_State *L)
+{
+    take((GObject *)g_list_model_get_item(G_LIST_MODEL(go_check(L, 1)), (guint)luaL_checkinteger(L, 2)));
+    return 0;
+}
+
+static int control(lua_State *L)
+{
+    void (*add)(gpointer widget, gpointer controller);
+    *(gpointer *)(void *)&add = go_find_symbol("gtk_widget_add_controller");
+    add(go_check(L, 1), g_object_ref(go_check(L, 2)));
+    return 0;
+}
+
+/* A type whose objects have much memory, and can hold another object. */
+typedef struct Block { GObject object; gpointer memory; GObject *next; } Block;
+typedef struct BlockClass { GObjectClass cls; } BlockClass;
+static GType block_get_type(void);
+G_DEFINE_TYPE(Block, block, G_TYPE_OBJECT)
+#define BLOCK_BYTES ((gsize)1 << 20)
+static gint block_count;
+
+static void block_init(Block *self)
+{
+    self->memory = g_malloc(BLOCK_BYTES);
+    block_count++;
+}
+
+static void block_finalize(GObject *object)
+{
+    g_free(((Block *)object)->memory);
+    g_clear_object(&((Block *)object)->next);
+    block_count--;
+    G_OBJECT_CLASS(block_parent_class)->finalize(object);
+}
+
+static void block_set(GObject *object, guint id, const GValue *value, GParamSpec *property)
+{
+    (void)id, (void)property;
+    g_set_object(&((Block *)object)->next, g_value_get_object(value));
+}
+
+static void block_get(GObject *object, guint id, GValue *value, GParamSpec *property)
+{
+    (void)id, (void)property;
+    g_value_set_object(value, ((Block *)object)->next);
+}
+
+static void block_class_init(BlockClass *cls)
+{
+    cls->cls.finalize = block_finalize;
+    cls->cls.set_property = block_set;
+    cls->cls.get_property = block_get;
+    g_object_class_install_property(&cls->cls, 1, g_param_spec_object("next", NULL, NULL, G_TYPE_OBJECT,
+                                                                      G_PARAM_READWRITE));
+}
+
+static gsize block_size(GObject *object)
+{
+    (void)object;
+    return BLOCK_BYTES;
+}
+
+static int get_blocks(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)block_count);
+    return 1;
+}
+
 static int parse_variant(lua_State *L)
 {
     GVariant *variant = g_variant_parse(NULL, luaL_checkstring(L, 1), NULL, NULL, NULL);
@@ -217,8 +299,16 @@ int luaopen_gobject_foreign(lua_State *L)
         { "watch", watch }, { "finalized", get_finalized }, { "hold", hold }, { "held", get_held }, { "drop", drop },
         { "count", count }, { "emit", emit_signal }, { "make", make }, { "floating", make_floating }, { "set", set },
         { "remember", remember }, { "revive", revive }, { "listed", get_listed }, { "properties", get_properties },
-        { "unexplained", get_unexplained }, { "visits", get_visits }, { "clear", clear }, { "variant", parse_variant }, { NULL, NULL }
+        { "unexplained", get_unexplained }, { "visits", get_visits }, { "clear", clear }, { "variant", parse_variant },
+        { "nest", nest }, { "hold_item", hold_item }, { "control", control }, { "blocks", get_blocks }, { NULL, NULL }
     };
     static const rrc_lua_class *const no_classes[] = { NULL };
+    static const go_holding holding = { "Block", { NULL }, NULL, NULL, block_size, FALSE };
+    static gsize is_registered;
+    if (g_once_init_enter(&is_registered)) {
+        g_type_ensure(block_get_type());
+        go_register_holding(&holding);
+        g_once_init_leave(&is_registered, 1);
+    }
     return rrc_lua_module(L, no_classes, functions);
 }

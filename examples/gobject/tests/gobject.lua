@@ -236,8 +236,6 @@ end)
 
 -- ---- values ----
 
-G.load("libgio-2.0.so.0")               -- its types are found by their names
-
 local Values = subclass("GObject", {
   properties = { b = "boolean", i = "int", u = "uint", l = "int64", ul = "uint64", f = "float", d = "double",
                  s = "string", e = "GListStore", v = "variant", list = "GStrv", kind = "GBusType",
@@ -465,6 +463,43 @@ case("cycles through groups, properties and lists of lists", function()
   check_collected(before, 1200)
 end)
 
+case("cycles through objects that Lua does not know", function()
+  local before = foreign.finalized()
+  for i = 1, 100 do
+    local store, action = foreign.watch(G.ListStore("GObject")), foreign.watch(G.SimpleAction("a"))
+    foreign.nest(store, action)                         -- a list in between, made by C
+    action:connect("activate", function() return store end)
+    if i <= 10 then foreign.hold_item(store, 0) end     -- C has that list, too
+  end
+  check_collected(before, 180)
+  for i = 1, 10 do equal(#foreign.held(i), 1) foreign.held(i)[1]:activate() end
+  foreign.drop()
+  check_collected(before, 200)
+end)
+
+case("what an object owns is told by a script", function()
+  local function make(count)
+    for _ = 1, count do
+      local one, action = G.new("Block"), foreign.watch(G.SimpleAction("a"))
+      one.next = action
+      action:connect("activate", function() return one end)
+      if count == 1 then return one, action end
+    end
+  end
+  local one, action = make(1)
+  equal(G.unexplained(action), 1) equal(G.unexplained(one), 0)
+  G.owns("Block", { "next" })
+  G.owns(G.Block, { "next" })                           -- it is known already
+  equal(G.unexplained(action), 0)
+  one, action = nil, nil
+  local before = foreign.finalized()
+  make(5)
+  check_collected(before, 6)
+  equal(foreign.blocks(), 0)
+  is("Block has no property nxt (is next meant?)", G.owns, "Block", { "nxt" })
+  is_argument("enabled is no property with an object", G.owns, G.SimpleAction, { "enabled" })
+end)
+
 case("what is in use stays", function()
   local before = foreign.finalized()
   local stores, runs = {}, 0
@@ -636,7 +671,57 @@ case("closed objects", function()
   assert(not rawequal(store[1], action))
 end)
 
+-- ---- memory ----
+
+case("memory of C hurries the collector", function()
+  local most = 0
+  equal(G.size(G.new("Block")) > 2^20, true)
+  for _ = 1, 1000 do
+    local one = G.new("Block")
+    if foreign.blocks() > most then most = foreign.blocks() end
+  end
+  assert(most <= 200, most)
+  -- What grows later; strings and variants of properties.
+  local stream = G.MemoryOutputStream()
+  equal(G.size(stream) < 1000, true)
+  local Text = subclass("GObject", { properties = { text = "string", value = "variant" } })
+  local text, before, made, alive = ("x"):rep(2^20), foreign.finalized(), 0, 0
+  local function loop(name, value)
+    alive = 0
+    for _ = 1, 300 do
+      local object = foreign.watch(Text())
+      object[name] = value
+      assert(G.size(object) > 2^20)
+      made = made + 1
+      alive = math.max(alive, made - (foreign.finalized() - before))
+    end
+    assert(alive <= 100, alive)
+  end
+  loop("text", text)
+  loop("value", G.variant("s", text))
+  for _ = 1, 3 do rawrefcount.collect() end
+  local native = rawrefcount.stats().native
+  do local object = Text() object.text = text assert(rawrefcount.stats().native >= native + 2^20) end
+  for _ = 1, 3 do rawrefcount.collect() end
+  equal(rawrefcount.stats().native, native)
+end)
+
 -- ---- the main loop ----
+
+case("a long chain of functions of the main loop", function()
+  local n, most = 0, 0
+  local function next_one()
+    local object = G.SimpleAction("a")
+    object:connect("activate", function() return object end)
+    n = n + 1
+    most = math.max(most, rawrefcount.stats().objects)
+    if n == 30000 then G.quit() else G.idle(function() next_one() return object and nil end) end
+  end
+  next_one()
+  G.run()
+  equal(n, 30000)
+  assert(most < 30000, most)                            -- of more than 100000
+end)
 
 case("sources of the main loop", function()
   local order = {}
@@ -699,6 +784,45 @@ case("GTK", function()
     button:emit("clicked")
     equal(clicks, 1) equal(button.label, "OK")
   end
+end)
+
+case("trees of widgets", function()
+  if not has_display then
+    skipped = skipped + 1
+    return
+  end
+  local before, runs = foreign.finalized(), 0
+  for i = 1, 100 do
+    local button = foreign.watch(G.GtkButton { label = "OK" })
+    local frame = foreign.watch(G.GtkFrame { child = button })
+    button:connect("clicked", function() return frame end)
+    -- A widget in between that GTK makes, and a controller.
+    local entry = foreign.watch(G.GtkEntry())
+    local scrolled = foreign.watch(G.GtkScrolledWindow { child = entry })
+    local click = foreign.watch(G.GtkGestureClick())
+    foreign.control(entry, click)
+    entry:connect("activate", function() return scrolled end)
+    click:connect("pressed", function() return scrolled, frame end)
+    for _, widget in ipairs { button, frame, entry, scrolled, click } do
+      equal(G.unexplained(widget), 0)
+    end
+  end
+  check_collected(before, 500)
+  -- A tree of which a script has one widget, and one of which C has one.
+  local kept
+  for i = 1, 2 do
+    local button = foreign.watch(G.GtkButton { label = "OK" })
+    local frame = foreign.watch(G.GtkFrame { child = foreign.watch(G.GtkFrame { child = button }) })
+    button:connect("clicked", function() runs = runs + 1 return frame.child end)
+    if i == 1 then kept = frame else foreign.hold(button) end
+  end
+  for _ = 1, 3 do rawrefcount.collect() end
+  kept.child.child:emit("clicked")
+  foreign.held(1):emit("clicked")
+  equal(runs, 2)
+  kept = nil
+  foreign.drop()
+  check_collected(before, 506)
 end)
 
 -- ---- which references the types of C have ----
