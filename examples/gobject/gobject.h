@@ -75,9 +75,9 @@ typedef struct go_visitor {
 } go_visitor;
 int go_visit(const go_visitor *visitor, GObject *object);
 
-/* What is known of the objects of a type of C, by its name: its library need not be there. Several can be registered for
-   a type. Types that scripts derive from it are the same to GObject. A subclass in C is not, unless it is said here: it
-   can hold its items in its own way. A reference that is missing here leaks cycles, and one that is not there loses
+/* What is known of the objects of a type of C, by its name: its library need not be there. Several can be registered
+   for a type. Types that scripts derive from it are the same to GObject. A subclass in C is not, unless it is said here:
+   it can hold its items in its own way. A reference that is missing here leaks cycles, and one that is not there loses
    objects in use: see go_unexplained. */
 typedef struct go_holding {
     const char *type;

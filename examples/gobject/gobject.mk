@@ -18,7 +18,7 @@ comma           := ,
 GOBJECT_SHARED   = $(LUA_SHARED) $(if $(filter Linux,$(shell uname -s)),-Wl$(comma)-z$(comma)nodelete)
 gobject_out      = $(call lua_out,$(1))/gobject
 # Widgets need a display.
-GOBJECT_DISPLAY := $(if $(DISPLAY),,$(if $(shell command -v xvfb-run 2>/dev/null),xvfb-run -a))
+GOBJECT_DISPLAY := sh $(GOBJECT_TESTS)/display.sh
 gobject_run      = $(lua_env) LUA_CPATH='$(call gobject_out,$(1))/?.so;$(call lua_out,$(1))/?.so' LUA_PATH= $(GOBJECT_DISPLAY) $(1)
 
 define gobject_rules
