@@ -82,64 +82,6 @@ static int text_push(lua_State *L, text *t, int code)
     return 1;
 }
 
-/* Push a whole number. Where Lua has integers it is one of them, and prints as 3, not as 3.0. */
-#if LUA_VERSION_NUM >= 503
-#define PUSH_COUNT(L, n) lua_pushinteger(L, (lua_Integer)(n))
-#else
-#define PUSH_COUNT(L, n) lua_pushnumber(L, (lua_Number)(n))
-#endif
-
-static int module_collect(lua_State *L)
-{
-    PUSH_COUNT(L, rrc_lua_collect(L, rrc_lua_heap(L)));
-    return 1;
-}
-
-static int module_step(lua_State *L)
-{
-    rrc_heap *heap = rrc_lua_heap(L);
-    int code;
-    if (!lua_isnoneornil(L, 1)) {
-        lua_Number n = luaL_checknumber(L, 1);
-        luaL_argcheck(L, n >= 1 && n < 1e15, 1, "1 or more expected");
-        lua_pushboolean(L, rrc_lua_work(L, heap, n < (lua_Number)(SIZE_MAX / 2) ? (size_t)n : SIZE_MAX / 2));
-        return 1;
-    }
-    code = rrc_lua_step(L, heap);
-    if (code != RRC_OK && code != RRC_EPHASE)
-        return luaL_error(L, "%s", rrc_error_message(code));
-    lua_pushboolean(L, code == RRC_OK);
-    return 1;
-}
-
-static int module_stats(lua_State *L)
-{
-    rrc_heap *heap = rrc_lua_heap(L);
-    const rrcl_state *state = (const rrcl_state *)rrc_userdata(heap);
-    rrc_stats stats;
-    if (rrc_get_stats(heap, &stats) != RRC_OK)
-        return luaL_error(L, "the heap is closed");
-    lua_newtable(L);
-#define FIELD(name, value) (PUSH_COUNT(L, value), lua_setfield(L, -2, name))
-    FIELD("objects", stats.objects);
-    FIELD("proxies", stats.o_old + stats.o_young + state->wrappers);
-    FIELD("values", stats.p_old + stats.p_young - state->wrappers);
-    FIELD("tracked", stats.tracked);
-    FIELD("weak", stats.weak);
-    FIELD("nodes", stats.edge_nodes);
-    FIELD("steps", stats.mirror_steps);
-    FIELD("mirrored", stats.mirrored);
-    FIELD("pending", stats.pending);
-    FIELD("garbage", stats.garbage);
-    FIELD("uncollectable", stats.uncollectable);
-    FIELD("memory", stats.memory);
-    FIELD("object_bytes", stats.object_bytes);
-    FIELD("pending_bytes", stats.pending_bytes);
-    FIELD("native", stats.native_bytes);
-#undef FIELD
-    return 1;
-}
-
 /* ---- what values of Lua refer to ----
  *
  * Lua cannot find a value by its address. So all values that can be reached are listed first: `list` has
@@ -576,18 +518,13 @@ static int module_graph(lua_State *L)
 }
 
 static const luaL_Reg module_functions[] = {
-    { "collect", module_collect }, { "step", module_step }, { "stats", module_stats },
-    { "explain", module_explain }, { "snapshot", module_snapshot }, { "graph", module_graph },
-    { "pairs", rrc_lua_pairs }, { NULL, NULL },
+    { "explain", module_explain }, { "snapshot", module_snapshot }, { "graph", module_graph }, { NULL, NULL },
 };
 
 RRC_LUA_MODULE int luaopen_rawrefcount(lua_State *L);
 RRC_LUA_MODULE int luaopen_rawrefcount(lua_State *L)
 {
-    static const rrc_lua_class *const no_classes[] = { NULL };
-    rrc_lua_heap(L);
-    rrc_lua_module(L, no_classes, module_functions);
-    lua_pushliteral(L, RRC_LUA_VERSION);
-    lua_setfield(L, -2, "_VERSION");
+    rrcl_open_functions(L);
+    rrcl_set_functions(L, module_functions);
     return 1;
 }

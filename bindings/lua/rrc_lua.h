@@ -119,6 +119,29 @@ typedef struct rrc_lua_constant {
     lua_Integer value;
 } rrc_lua_constant;
 
+/* A property that is a member of the object's struct: ob.name reads what is at `offset`, and ob.name = value checks
+   the value and writes it. The messages are those of properties.
+
+       kind   in the struct   in scripts
+       'b'    int             a boolean
+       'i'    int             a whole number
+       'I'    lua_Integer     a whole number
+       'n'    lua_Number      a number
+       't'    rrc_object *    a text or nil: see rrc_lua_string
+       'f'    rrc_object *    a callback or nil: see rrc_lua_emit
+       'o'    rrc_object *    any value; with a class: an object of that class, or nil
+
+   The struct owns a reference to a rrc_object *, which tp_members or tp_traverse must name. */
+typedef struct rrc_lua_member {
+    const char                  *name;
+    char                         kind;
+    size_t                       offset;
+    int                          flags;         /* 0, or RRC_LUA_READONLY: scripts cannot set it */
+    const struct rrc_lua_class  *cls;           /* for 'o'; NULL: any value */
+} rrc_lua_member;
+
+#define RRC_LUA_READONLY 1
+
 /* How the objects of a type look to scripts. Zero is a fine value for every field but
    one of type and name. It must live as long as the Lua state. What is not found in
    a class is looked for in its base.
@@ -142,6 +165,7 @@ typedef struct rrc_lua_class {
     const rrc_lua_constant       *constants;    /* end with a NULL name */
     int                           is_strict;    /* scripts cannot have fields in the objects: an unknown name
                                                    is an error. Classes based on it are strict, too */
+    const rrc_lua_member         *members;      /* end with a NULL name */
 } rrc_lua_class;
 
 /* ---- states ---- */
@@ -161,7 +185,8 @@ RRC_LUA_API lua_State *rrc_lua_state(rrc_heap *heap);
 RRC_LUA_API void rrc_lua_register(lua_State *L, const rrc_lua_class *cls);
 
 /* Push a table for luaopen_...: the functions (or NULL), and each class's methods under
-   its name; classes ends with NULL. Returns 1. Raises. */
+   its name; classes ends with NULL. If no other module `rawrefcount` is installed, require "rawrefcount" gives scripts
+   its functions collect, step, stats and pairs from now on. Returns 1. Raises. */
 RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes, const luaL_Reg *functions);
 
 /* ---- objects in Lua ---- */
@@ -175,6 +200,10 @@ RRC_LUA_API void rrc_lua_push(lua_State *L, rrc_heap *heap, rrc_object *ob);
 /* For a constructor: push ob and drop the caller's reference, in any case. NULL raises
    "not enough memory". Returns 1. Raises. */
 RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob);
+
+/* For a constructor: make an object of this type, with all else 0, track it if its type can be tracked, and push its
+   proxy, which holds it. Raises. */
+RRC_LUA_API rrc_object *rrc_lua_new(lua_State *L, const rrc_type *type);
 
 /* The ob of an argument, which must be a proxy of this class or one based on it (NULL:
    of any). Else raises an error that names both, or says that it was closed. test
@@ -194,6 +223,17 @@ RRC_LUA_API int rrc_lua_pairs(lua_State *L);
 /* The argument must be a function, a coroutine, something else that can be called, or nil. Else
    raises an error that says so: for what takes a callback. */
 RRC_LUA_API void rrc_lua_check_callback(lua_State *L, int arg);
+
+/* A method that takes a callback: the member of ob at `offset`, a rrc_object *, becomes the argument, which must be
+   a callback or nil. ob is one of the arguments. Raises. (A member of kind 'f' does the same.) */
+RRC_LUA_API void rrc_lua_set_callback(lua_State *L, int arg, rrc_object *ob, size_t offset);
+
+/* A method that calls the callback at `offset` of `sender`, if there is one, with the sender and what a format of
+   rrc_lua_callf has: return rrc_lua_emit(L, &c->head, offsetof(counter, on_change), "i", c->value). Raises what the
+   callback raises. Returns 0. Without a callback all results are 0.
+   Make it the last call of the method: from Lua 5.2 on a callback without results can yield, and then nothing of the
+   method runs after it. (Not in a property or a metamethod.) */
+RRC_LUA_API int rrc_lua_emit(lua_State *L, rrc_object *sender, size_t offset, const char *format, ...);
 
 /* A new reference to the ob of any Lua value: of a proxy, its ob; else one that stands
    for the value. NULL for nil and none. Raises. [O(1)] */
@@ -216,7 +256,7 @@ RRC_LUA_API const char *rrc_lua_string(rrc_heap *heap, const rrc_object *ob, siz
 
 /* Call the value of `callback` with these obs as arguments. Results are dropped. Returns
    0, or a code of lua_pcall: the error, with a traceback, is kept for rrc_lua_raise.
-   Never raises. What is called cannot yield. A coroutine is resumed, and its next yield
+   Never raises. What is called cannot yield, as C functions wait for it. A coroutine is resumed, and its next yield
    returns. */
 RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args);
 
@@ -623,6 +663,7 @@ typedef struct rrcl_state {
     int         in_slots;           /* pending work runs: see rrcl_error_place */
     int         has_backlog;        /* pending work was left */
     const void *collectgarbage;     /* Lua's function; NULL: unknown */
+    int         has_searcher;       /* see rrcl_add_searcher */
     size_t      memory;             /* the header's */
     size_t      native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
     const rrc_type *value_type;
@@ -1768,7 +1809,7 @@ static int rrcl_is_kind_of(const rrc_lua_class *cls, const rrc_lua_class *wanted
 }
 
 /* What an object whose type has no class can do. */
-static const rrc_lua_class rrcl_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 };
+static const rrc_lua_class rrcl_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL };
 
 #if LUA_VERSION_NUM == 501
 static int rrcl_guard_gc(lua_State *L);
@@ -1837,10 +1878,30 @@ static void rrcl_set_constructor(lua_State *L, const rrc_lua_class *cls)
     lua_setmetatable(L, -2);
 }
 
+static int rrcl_get_member(lua_State *L);
+static int rrcl_set_member(lua_State *L);
+
+/* Add the getters or setters of the class's members to the table on top. */
+static void rrcl_set_members(lua_State *L, const rrc_lua_class *cls, int table)
+{
+    const rrc_lua_member *member = cls->members;
+    for (; member != NULL && member->name != NULL; member++) {
+        if (member->kind == '\0' || strchr("biIntfo", member->kind) == NULL)
+            luaL_error(L, "member %s of %s has no such kind: %d", member->name, rrcl_class_name(cls), member->kind);
+        if (table == RRCL_SETTERS && (member->flags & RRC_LUA_READONLY) != 0)
+            continue;
+        lua_pushlightuserdata(L, (void *)(uintptr_t)member);
+        lua_pushlightuserdata(L, (void *)(uintptr_t)cls);
+        lua_pushcclosure(L, table == RRCL_GETTERS ? rrcl_get_member : rrcl_set_member, 2);
+        lua_setfield(L, -2, member->name);
+    }
+}
+
 /* Push the table of getters or setters of a metatable's class: those of the base, at `base` (or 0),
    are copied to it, as nobody can add one later. */
-static void rrcl_push_properties(lua_State *L, const rrc_lua_property *property, int base, int table)
+static void rrcl_push_properties(lua_State *L, const rrc_lua_class *cls, int base, int table)
 {
+    const rrc_lua_property *property = cls->properties;
     lua_newtable(L);
     if (base != 0) {
         lua_rawgeti(L, base, table);
@@ -1861,6 +1922,7 @@ static void rrcl_push_properties(lua_State *L, const rrc_lua_property *property,
             lua_pushnil(L);
         lua_rawset(L, -3);
     }
+    rrcl_set_members(L, cls, table);
 }
 
 /* Push the methods of cls; with those of its base, whose metatable is at `base`, or 0. */
@@ -1905,7 +1967,7 @@ static void rrcl_push_metatable(lua_State *L, const rrc_lua_class *cls, int base
     rrcl_push_methods(L, cls, base);
     lua_rawseti(L, meta, RRCL_METHODS);
     for (table = RRCL_GETTERS; table <= RRCL_SETTERS; table++) {
-        rrcl_push_properties(L, cls->properties, base, table);
+        rrcl_push_properties(L, cls, base, table);
         lua_rawseti(L, meta, table);
     }
     lua_pushcfunction(L, rrc_lua_tostring);
@@ -2006,9 +2068,40 @@ RRC_LUA_API void rrc_lua_register(lua_State *L, const rrc_lua_class *cls)
     lua_remove(L, -2);
 }
 
+static int rrcl_open_functions(lua_State *L);
+
+/* What `require` asks last, as no module of this name was found. */
+static int rrcl_search(lua_State *L)
+{
+    if (strcmp(luaL_checkstring(L, 1), RRCL_NAME) != 0)
+        return 0;
+    lua_pushcfunction(L, rrcl_open_functions);
+    return 1;
+}
+
+/* Add rrcl_search to package.searchers (package.loaders in 5.1 and LuaJIT), once in each state. */
+static void rrcl_add_searcher(lua_State *L, rrcl_state *state)
+{
+    int top = lua_gettop(L);
+    luaL_checkstack(L, 4, NULL);
+    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+    if (!state->has_searcher && lua_istable(L, -1)) {
+        lua_getfield(L, -1, "package");
+        if (lua_istable(L, -1)) {
+            lua_getfield(L, -1, LUA_VERSION_NUM == 501 ? "loaders" : "searchers");
+            if (lua_istable(L, -1)) {
+                lua_pushcfunction(L, rrcl_search);
+                lua_rawseti(L, -2, (int)rrcl_rawlen(L, -2) + 1);
+                state->has_searcher = 1;
+            }
+        }
+    }
+    lua_settop(L, top);
+}
+
 RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes, const luaL_Reg *functions)
 {
-    rrc_lua_heap(L);
+    rrcl_add_searcher(L, (rrcl_state *)rrc_userdata(rrc_lua_heap(L)));
     rrcl_guard_module(L);
     lua_newtable(L);
     rrcl_set_functions(L, functions);
@@ -2411,6 +2504,17 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
         return lua_error(L);
     rrcl_replace_spare(L, state, type);
     return 1;
+}
+
+RRC_LUA_API rrc_object *rrc_lua_new(lua_State *L, const rrc_type *type)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    int is_tracked = (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0;
+    rrc_object *ob = is_tracked ? rrc_gc_new(heap, type) : rrc_new(heap, type);
+    if (ob != NULL && is_tracked && rrc_gc_track(heap, ob) != RRC_OK)
+        RRC_CLEAR(heap, ob);
+    rrc_lua_give(L, heap, ob);
+    return ob;
 }
 
 /* Lua may have taken the node of a dying proxy, which is at index, out of its slot already: as long as the
@@ -3522,6 +3626,13 @@ static void rrcl_push_arguments(lua_State *L, rrcl_calling *job)
     }
 }
 
+/* Is the value at index a whole number, which fits an int if it is to? */
+static int rrcl_is_whole(lua_State *L, int index, int is_int)
+{
+    lua_Integer n = lua_tointeger(L, index);
+    return lua_isnumber(L, index) && (lua_Number)n == lua_tonumber(L, index) && (!is_int || (n >= INT_MIN && n <= INT_MAX));
+}
+
 /* The result at index is not of the kind that the format wants. (They begin at 2.) Raises. */
 static void rrcl_bad_result(lua_State *L, int index, const char *wanted)
 {
@@ -3532,11 +3643,9 @@ static void rrcl_bad_result(lua_State *L, int index, const char *wanted)
 /* The whole number at index. */
 static lua_Integer rrcl_integer_result(lua_State *L, int index, int is_int)
 {
-    lua_Integer result = lua_tointeger(L, index);
-    if (!lua_isnumber(L, index) || (lua_Number)result != lua_tonumber(L, index)
-        || (is_int && (result < INT_MIN || result > INT_MAX)))
+    if (!rrcl_is_whole(L, index, is_int))
         rrcl_bad_result(L, index, "integer");
-    return result;
+    return lua_tointeger(L, index);
 }
 
 /* Store the results, from `index` on. */
@@ -3711,12 +3820,14 @@ static int rrcl_call_existing(rrcl_state *state, rrc_object *callback, size_t n,
     return is_there;
 }
 
-static void rrcl_fill_call(rrcl_calling *job, rrc_heap *heap, rrc_object *callback)
+static void rrcl_fill_call(rrcl_calling *job, rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args)
 {
     memset(job, 0, sizeof *job);
     job->heap = heap;
     job->state = (rrcl_state *)rrc_userdata(heap);
     job->callback = callback;
+    job->n = n;
+    job->args = args;
 }
 
 RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args)
@@ -3725,33 +3836,48 @@ RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc
     int status;
     if (rrcl_call_existing((rrcl_state *)rrc_userdata(heap), callback, n, args, &status))
         return status;
-    rrcl_fill_call(&job, heap, callback);
-    job.n = n;
-    job.args = args;
+    rrcl_fill_call(&job, heap, callback, n, args);
     status = rrcl_protect(job.state, rrcl_call_pushed, &job);
     return status != 0 ? status : job.status;
+}
+
+/* Make the results of a format 0. If the format is wrong, the call raises an error that says so. */
+static void rrcl_set_format(rrcl_calling *job, const char *format, va_list list)
+{
+    job->format = format;
+    va_copy(job->list, list);
+    job->is_wrong = !rrcl_empty_results(job, 0);
+    va_end(job->list);
+}
+
+/* Call what is in job, with this format and what belongs to it. */
+static int rrcl_call_format(rrcl_calling *job, const char *format, va_list list)
+{
+    int status;
+    rrcl_set_format(job, format, list);
+    va_copy(job->list, list);
+    status = rrcl_protect(job->state, rrcl_call_pushed, job);
+    va_end(job->list);
+    if (status == 0)
+        status = job->status;
+    if (status != 0 && !job->is_wrong) {
+        job->format = format;
+        va_copy(job->list, list);
+        rrcl_empty_results(job, 1);
+        va_end(job->list);
+    }
+    return status;
 }
 
 RRC_LUA_API int rrc_lua_callf(rrc_heap *heap, rrc_object *callback, const char *format, ...)
 {
     rrcl_calling job;
+    va_list list;
     int status;
-    rrcl_fill_call(&job, heap, callback);
-    job.format = format;
-    va_start(job.list, format);
-    job.is_wrong = !rrcl_empty_results(&job, 0);
-    va_end(job.list);
-    va_start(job.list, format);
-    status = rrcl_protect(job.state, rrcl_call_pushed, &job);
-    va_end(job.list);
-    if (status == 0)
-        status = job.status;
-    if (status != 0 && !job.is_wrong) {
-        job.format = format;
-        va_start(job.list, format);
-        rrcl_empty_results(&job, 1);
-        va_end(job.list);
-    }
+    rrcl_fill_call(&job, heap, callback, 0, NULL);
+    va_start(list, format);
+    status = rrcl_call_format(&job, format, list);
+    va_end(list);
     return status;
 }
 
@@ -3759,6 +3885,154 @@ RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
     rrcl_raise_kept(L, state, rrcl_error_place(state));
+}
+
+/* ---- members: upvalues are the member and its class ---- */
+
+static rrc_object **rrcl_object_at(rrc_object *ob, size_t offset)
+{
+    return (rrc_object **)(void *)((char *)ob + offset);
+}
+
+/* ob's reference at `offset` becomes the value at index. (rrc_lua_ref can run finalizers, which set it, too.) Raises. */
+static void rrcl_store(lua_State *L, rrc_heap *heap, int index, rrc_object *ob, size_t offset)
+{
+    rrc_object *stored = rrc_lua_ref(L, heap, index), *old = *rrcl_object_at(ob, offset);
+    *rrcl_object_at(ob, offset) = stored;
+    if (old != NULL)
+        rrc_decref(heap, old);
+}
+
+RRC_LUA_API void rrc_lua_set_callback(lua_State *L, int arg, rrc_object *ob, size_t offset)
+{
+    rrc_lua_check_callback(L, arg);
+    rrcl_store(L, rrc_lua_heap(L), arg, ob, offset);
+}
+
+/* The object at 1, its member, and where that is. Raises. */
+static const rrc_lua_member *rrcl_check_member(lua_State *L, rrc_object **ob, void **place)
+{
+    const rrc_lua_member *member = (const rrc_lua_member *)lua_touserdata(L, lua_upvalueindex(1));
+    *ob = rrc_lua_check(L, 1, (const rrc_lua_class *)lua_touserdata(L, lua_upvalueindex(2)));
+    *place = (char *)*ob + member->offset;
+    return member;
+}
+
+static int rrcl_get_member(lua_State *L)
+{
+    rrc_object *ob;
+    void *place;
+    switch (rrcl_check_member(L, &ob, &place)->kind) {
+    case 'b': lua_pushboolean(L, *(int *)place);                                                break;
+    case 'i': lua_pushinteger(L, *(int *)place);                                                break;
+    case 'I': lua_pushinteger(L, *(lua_Integer *)place);                                        break;
+    case 'n': lua_pushnumber(L, *(lua_Number *)place);                                          break;
+    default:  rrc_lua_push(L, rrcl_to_proxy(L, 1)->closer->state->heap, *(rrc_object **)place); break;
+    }
+    return 1;
+}
+
+/* The argument 2 must be a value for this member. Raises. */
+static void rrcl_check_value(lua_State *L, const rrc_lua_member *member)
+{
+    switch (member->kind) {
+    case 'i':
+    case 'I':
+        luaL_checknumber(L, 2);
+        if (!rrcl_is_whole(L, 2, member->kind == 'i'))
+            luaL_argerror(L, 2, lua_pushfstring(L, "integer expected, got %s", lua_tostring(L, 2)));
+        break;
+    case 'n':
+        luaL_checknumber(L, 2);
+        break;
+    case 't':
+        if (!lua_isnil(L, 2))
+            luaL_checkstring(L, 2);
+        break;
+    case 'f':
+        rrc_lua_check_callback(L, 2);
+        break;
+    default:
+        if (member->cls != NULL && !lua_isnil(L, 2))
+            rrc_lua_check(L, 2, member->cls);
+    }
+}
+
+static int rrcl_set_member(lua_State *L)
+{
+    rrc_object *ob;
+    void *place;
+    const rrc_lua_member *member = rrcl_check_member(L, &ob, &place);
+    rrcl_check_value(L, member);
+    switch (member->kind) {
+    case 'b': *(int *)place = lua_toboolean(L, 2);                                              break;
+    case 'i': *(int *)place = (int)lua_tointeger(L, 2);                                         break;
+    case 'I': *(lua_Integer *)place = lua_tointeger(L, 2);                                      break;
+    case 'n': *(lua_Number *)place = lua_tonumber(L, 2);                                        break;
+    default:  rrcl_store(L, rrcl_to_proxy(L, 1)->closer->state->heap, 2, ob, member->offset);   break;
+    }
+    return 0;
+}
+
+/* ---- a method that calls a callback ---- */
+
+/* What Lua calls when a callback that has yielded returns: the method has ended. */
+#if LUA_VERSION_NUM >= 503
+static int rrcl_end_emit(lua_State *L, int status, lua_KContext context)
+{
+    (void)L;
+    (void)status;
+    (void)context;
+    return 0;
+}
+#elif LUA_VERSION_NUM == 502
+static int rrcl_end_emit(lua_State *L)
+{
+    (void)L;
+    return 0;
+}
+#else
+#define lua_callk(L, n, results, context, function) lua_call((L), (n), (results))
+#endif
+
+/* Call the function below the sender and the arguments, which are to be pushed, and raise its error. */
+static void rrcl_emit_to(lua_State *L, rrcl_calling *job)
+{
+    int top = lua_gettop(L);
+    rrc_lua_push(L, job->heap, job->args[0]);
+    rrcl_push_arguments(L, job);
+    lua_callk(L, lua_gettop(L) - top, 0, 0, rrcl_end_emit);
+}
+
+RRC_LUA_API int rrc_lua_emit(lua_State *L, rrc_object *sender, size_t offset, const char *format, ...)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    rrcl_calling job;
+    va_list list;
+    int status = 0;
+    luaL_checkstack(L, 4, "too many arguments");
+    rrcl_fill_call(&job, heap, *rrcl_object_at(sender, offset), 1, &sender);    /* (finalizers can set another one) */
+    va_start(list, format);
+    rrcl_set_format(&job, format, list);
+    if (job.is_wrong)
+        luaL_error(L, "rrc_lua_emit: \"%s\" is no format", format);
+    rrc_lua_push(L, heap, job.callback);
+    if (job.callback != NULL && lua_isnil(L, -1))
+        luaL_error(L, "the callback is gone");
+    if (job.callback != NULL && (lua_isthread(L, -1) || strchr(format, '>') != NULL)) {
+        rrc_incref(heap, job.callback);                     /* it can set another one */
+        status = rrcl_call_format(&job, format, list);
+        rrc_decref(heap, job.callback);
+    } else if (job.callback != NULL) {
+        job.format = format;
+        va_copy(job.list, list);
+        rrcl_emit_to(L, &job);
+        va_end(job.list);
+    }
+    va_end(list);
+    if (status != 0)
+        rrc_lua_raise(L, heap);
+    return 0;
 }
 
 /* ---- references of a method ---- */
@@ -3892,7 +4166,7 @@ static int rrcl_step(rrcl_state *state)
 }
 
 /* Search as many shards as the slice may, if there are such that a slice could not search. */
-static void rrcl_search(rrcl_state *state)
+static void rrcl_search_shards(rrcl_state *state)
 {
     for (; state->must_search > 0 && state->searches > 0; state->must_search--)
         if (!rrcl_is_revived(state, state->must_search - 1)) {
@@ -3934,7 +4208,7 @@ static int rrcl_slice(rrcl_state *state, size_t max)
         rrcl_begin_step(state);
     rrc_get_stats(state->heap, &before);
     state->searches = max > 0 ? 1 + max / RRCL_UNITS_OF_A_SEARCH : SIZE_MAX;
-    rrcl_search(state);
+    rrcl_search_shards(state);
     state->in_step++;
     units = rrcl_do_units(state, max);
     state->in_step--;
@@ -4744,6 +5018,80 @@ RRC_LUA_API rrc_heap *rrc_lua_heap(lua_State *L)
     if (closer->config != rrcl_config && strcmp(closer->config, rrcl_config) != 0)
         luaL_error(L, "modules were built with different versions: %s; %s", closer->config, rrcl_config);
     return closer->state->heap;
+}
+
+/* ---- the module `rawrefcount` ---- */
+
+/* Push a whole number. Where Lua has integers it is one of them, and prints as 3, not as 3.0. */
+#if LUA_VERSION_NUM >= 503
+#define RRCL_PUSH_COUNT(L, n) lua_pushinteger(L, (lua_Integer)(n))
+#else
+#define RRCL_PUSH_COUNT(L, n) lua_pushnumber(L, (lua_Number)(n))
+#endif
+
+static int rrcl_script_collect(lua_State *L)
+{
+    RRCL_PUSH_COUNT(L, rrc_lua_collect(L, rrc_lua_heap(L)));
+    return 1;
+}
+
+static int rrcl_script_step(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    int code;
+    if (!lua_isnoneornil(L, 1)) {
+        lua_Number n = luaL_checknumber(L, 1);
+        luaL_argcheck(L, n >= 1 && n < 1e15, 1, "1 or more expected");
+        lua_pushboolean(L, rrc_lua_work(L, heap, n < (lua_Number)(SIZE_MAX / 2) ? (size_t)n : SIZE_MAX / 2));
+        return 1;
+    }
+    code = rrc_lua_step(L, heap);
+    if (code != RRC_OK && code != RRC_EPHASE)
+        return luaL_error(L, "%s", rrc_error_message(code));
+    lua_pushboolean(L, code == RRC_OK);
+    return 1;
+}
+
+static int rrcl_script_stats(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    const rrcl_state *state = (const rrcl_state *)rrc_userdata(heap);
+    rrc_stats stats;
+    if (rrc_get_stats(heap, &stats) != RRC_OK)
+        return luaL_error(L, "the heap is closed");
+    lua_newtable(L);
+#define RRCL_FIELD(name, value) (RRCL_PUSH_COUNT(L, value), lua_setfield(L, -2, name))
+    RRCL_FIELD("objects", stats.objects);
+    RRCL_FIELD("proxies", stats.o_old + stats.o_young + state->wrappers);
+    RRCL_FIELD("values", stats.p_old + stats.p_young - state->wrappers);
+    RRCL_FIELD("tracked", stats.tracked);
+    RRCL_FIELD("weak", stats.weak);
+    RRCL_FIELD("nodes", stats.edge_nodes);
+    RRCL_FIELD("steps", stats.mirror_steps);
+    RRCL_FIELD("mirrored", stats.mirrored);
+    RRCL_FIELD("pending", stats.pending);
+    RRCL_FIELD("garbage", stats.garbage);
+    RRCL_FIELD("uncollectable", stats.uncollectable);
+    RRCL_FIELD("memory", stats.memory);
+    RRCL_FIELD("object_bytes", stats.object_bytes);
+    RRCL_FIELD("pending_bytes", stats.pending_bytes);
+    RRCL_FIELD("native", stats.native_bytes);
+#undef RRCL_FIELD
+    return 1;
+}
+
+/* luaopen_rawrefcount of those who have no other module of this name. */
+static int rrcl_open_functions(lua_State *L)
+{
+    static const rrc_lua_class *const no_classes[] = { NULL };
+    static const luaL_Reg functions[] = {
+        { "collect", rrcl_script_collect }, { "step", rrcl_script_step }, { "stats", rrcl_script_stats },
+        { "pairs", rrc_lua_pairs }, { NULL, NULL },
+    };
+    rrc_lua_module(L, no_classes, functions);
+    lua_pushliteral(L, RRC_LUA_VERSION);
+    lua_setfield(L, -2, "_VERSION");
+    return 1;
 }
 
 #endif /* RRC_LUA_IMPLEMENTATION */

@@ -5,6 +5,8 @@
  *     classes.Strict(text)        the same, but strict; StrictChild is based on it, and has no constructor
  *     classes.Bag()               has properties at run time: names that begin with "x_", and numbers;
  *                                 StrictBag is based on it, and strict
+ *     classes.Record()            has a member of each kind
+ *     classes.learn_wrong()       makes a class known that has a member of no kind
  *     classes.pairs(object)       rrc_lua_pairs
  *     classes.send(f, object)     calls f(object, true, -5, 2^40, 2.5, "text", "a\0b", nil, nil); gives its
  *                                 results: any value, a boolean, an integer, a large one, a number
@@ -139,6 +141,92 @@ static int bag_tostring(lua_State *L)
     lua_pushfstring(L, "a bag of %d", (int)BAG_SIZE);
     return 1;
 }
+
+/* ---- members ---- */
+
+typedef struct record {
+    rrc_object  head;
+    int         flag, whole, serial;
+    lua_Integer big;
+    lua_Number  number;
+    rrc_object *text, *callback, *any, *peer;
+} record;
+
+static const rrc_member record_members[] = { { "text", offsetof(record, text) }, { "callback", offsetof(record, callback) },
+                                             { "any", offsetof(record, any) }, { "peer", offsetof(record, peer) },
+                                             { NULL, 0 } };
+static const rrc_type Record_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Record",
+                                      .tp_basicsize = sizeof(record), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                      .tp_members = record_members };
+static const rrc_type Untracked_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "UntrackedRecord",
+                                         .tp_basicsize = sizeof(record) };
+static const rrc_lua_class Record, Wrong;
+
+static int new_record(lua_State *L)
+{
+    ((record *)rrc_lua_new(L, &Record_type))->serial = 7;
+    return 1;
+}
+static int new_untracked(lua_State *L)
+{
+    ((record *)rrc_lua_new(L, &Untracked_type))->serial = 8;
+    return 1;
+}
+static int learn_wrong(lua_State *L)
+{
+    rrc_lua_register(L, &Wrong);
+    return 1;
+}
+static rrc_object *self_record(lua_State *L) { return rrc_lua_check(L, 1, &Record); }
+static int set_record(lua_State *L)
+{
+    rrc_lua_set_callback(L, 2, self_record(L), offsetof(record, callback));
+    return 0;
+}
+static int emit(lua_State *L)
+{
+    return rrc_lua_emit(L, self_record(L), offsetof(record, callback), "in", 5, luaL_optnumber(L, 2, 0));
+}
+static int emit_wrong(lua_State *L)
+{
+    return rrc_lua_emit(L, self_record(L), offsetof(record, callback), "i?", 5);
+}
+/* The results of the callback: any value and an integer. */
+static int ask_with(lua_State *L, rrc_object **refs)
+{
+    int integer = 5;
+    rrc_lua_emit(L, self_record(L), offsetof(record, callback), "s>oi", "text", &refs[0], &integer);
+    rrc_lua_push(L, rrc_lua_heap(L), refs[0]);
+    lua_pushinteger(L, integer);
+    return 2;
+}
+static int ask(lua_State *L)
+{
+    rrc_object *refs[1];
+    return rrc_lua_scope(L, rrc_lua_heap(L), ask_with, refs, 1);
+}
+static int get_asked(lua_State *L) { return emit(L); }
+
+static const luaL_Reg record_methods[] = { { "set", set_record }, { "emit", emit }, { "emit_wrong", emit_wrong },
+                                           { "ask", ask }, { NULL, NULL } };
+static const rrc_lua_property record_properties[] = { { "asked", get_asked, NULL }, { NULL, NULL, NULL } };
+static const rrc_lua_member record_kinds[] = {
+    { "flag", 'b', offsetof(record, flag), 0, NULL },
+    { "whole", 'i', offsetof(record, whole), 0, NULL },
+    { "serial", 'i', offsetof(record, serial), RRC_LUA_READONLY, NULL },
+    { "big", 'I', offsetof(record, big), 0, NULL },
+    { "number", 'n', offsetof(record, number), 0, NULL },
+    { "text", 't', offsetof(record, text), 0, NULL },
+    { "callback", 'f', offsetof(record, callback), 0, NULL },
+    { "any", 'o', offsetof(record, any), 0, NULL },
+    { "peer", 'o', offsetof(record, peer), 0, &Record },
+    { NULL, 0, 0, 0, NULL }
+};
+static const rrc_lua_member wrong_kinds[] = { { "strange", 'x', 0, 0, NULL }, { NULL, 0, 0, 0, NULL } };
+static const rrc_lua_class Record = { .type = &Record_type, .methods = record_methods, .properties = record_properties,
+                                      .constructor = new_record, .is_strict = 1, .members = record_kinds };
+static const rrc_lua_class RecordChild = { .type = &Untracked_type, .base = &Record, .constructor = new_untracked };
+static const rrc_lua_class Wrong = { .name = "Wrong", .members = wrong_kinds };
 
 /* ---- values ----
  *
@@ -341,11 +429,16 @@ static const rrc_lua_class StrictBag = { .type = &StrictBag_type, .base = &Bag, 
 
 int luaopen_classes(lua_State *L)
 {
-    static const rrc_lua_class *const classes[] = { &Thing, &Open, &Strict, &StrictChild, &Bag, &StrictBag, NULL };
-    static const luaL_Reg functions[] = { { "pairs", rrc_lua_pairs }, { "child", new_child }, { "send", send },
+    static const rrc_lua_class *const classes[] = { &Thing, &Open, &Strict, &StrictChild, &Bag, &StrictBag, &Record,
+                                                    &RecordChild, NULL };
+    static const luaL_Reg functions[] = { { "pairs", rrc_lua_pairs }, { "learn_wrong", learn_wrong },
+                                          { "child", new_child }, { "send", send },
                                           { "result", result }, { "results", results }, { "call", call },
                                           { "call_from", call_from },
                                           { "text_of", text_of }, { "is_same_key", is_same_key }, { "peek", peek },
                                           { "hold_key", hold_key }, { "raise_with", raise_with }, { NULL, NULL } };
-    return rrc_lua_module(L, classes, functions);
+    rrc_lua_module(L, classes, functions);
+    lua_pushboolean(L, sizeof(lua_Integer) >= 8);
+    lua_setfield(L, -2, "has_long");
+    return 1;
 }

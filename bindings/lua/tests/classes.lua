@@ -369,5 +369,208 @@ case("a method that raises drops its references, and gives results otherwise", f
   equal(select("#", classes.raise_with(function() end)), 0)
 end)
 
+-- ---- members ----
+
+case("a member of each kind", function()
+  local Record = classes.Record
+  local r = Record()
+  equal(r.flag, false) equal(r.whole, 0) equal(r.big, 0) equal(r.number, 0)
+  equal(r.text, nil) equal(r.callback, nil) equal(r.any, nil) equal(r.peer, nil) equal(r.serial, 7)
+  local f, t, co = function() end, {}, coroutine.create(function() end)
+  local meta = setmetatable({}, { __call = f })
+  local values = {
+    flag = { true, false }, whole = { -2147483647, 5 }, big = { 1e15, -7 }, number = { 0.5, -1e100 },
+    text = { "a\0b", "" }, callback = { f, co, meta }, any = { t, "x", 3, true, r }, peer = { r, Record() },
+  }
+  for name, list in pairs(values) do
+    for _, value in ipairs(list) do
+      if name ~= "big" or classes.has_long then r[name] = value equal(r[name], value) end
+    end
+  end
+  r.flag = nil equal(r.flag, false) r.flag = 0 equal(r.flag, true)
+  r.whole = "12" equal(r.whole, 12)
+  r.text = 12 equal(r.text, "12")
+  for _, name in ipairs { "text", "callback", "any", "peer" } do r[name] = nil equal(r[name], nil) end
+  if math.type then
+    r.whole, r.number, r.big = 3.0, 3, math.maxinteger
+    equal(math.type(r.whole), "integer") equal(math.type(r.number), "float") equal(r.big, math.maxinteger)
+  end
+end)
+
+case("what a member cannot be", function()
+  local r = classes.Record()
+  r.whole, r.number, r.text = 1, 2, "text"
+  is("bad value for whole of Record (number expected, got nil)", function() r.whole = nil end)
+  is("bad value for whole of Record (integer expected, got 1.5)", function() r.whole = 1.5 end)
+  is("bad value for whole of Record (integer expected, got 3000000000)", function() r.whole = 3000000000 end)
+  is("bad value for big of Record (integer expected, got 0.25)", function() r.big = 0.25 end)
+  is("bad value for number of Record (number expected, got table)", function() r.number = {} end)
+  is("bad value for text of Record (string expected, got boolean)", function() r.text = true end)
+  is("bad value for callback of Record (function or nil expected, got Open)", function() r.callback = Open("") end)
+  is("bad value for peer of Record (Record expected, got Open)", function() r.peer = Open("") end)
+  is("bad value for peer of Record (Record expected, got table)", function() r.peer = {} end)
+  is("serial of Record cannot be set", function() r.serial = 1 end)
+  is("Record has no property other", function() r.other = 1 end)
+  equal(r.whole, 1) equal(r.number, 2) equal(r.text, "text") equal(r.serial, 7)
+  r:close()
+  is("this Record was closed", function() r.whole = 1 end)
+  is("this Record was closed", function() return r.whole end)
+  for _ = 1, 2 do fails("member strange of Wrong has no such kind: 120", classes.learn_wrong) end
+end)
+
+case("members of a base, and in pairs", function()
+  local child, names = classes.UntrackedRecord(), {}
+  equal(child.serial, 8)
+  child.whole = 3 equal(child.whole, 3)
+  is("serial of UntrackedRecord cannot be set", function() child.serial = 1 end)
+  local r = classes.Record()
+  r.text = "t"
+  for name, value in classes.pairs(r) do names[name] = value end
+  equal(names.text, "t") equal(names.serial, 7) equal(names.flag, false) equal(names.any, nil)
+end)
+
+case("members that hold each other are collected", function()
+  for i = 1, 20 do
+    local r, s = classes.Record(), classes.Record()
+    r.peer, s.peer, r.any = s, r, { s }
+    r.callback = function() return r, s end
+    s:set(function() return r end)
+  end
+end)
+
+-- ---- a method that calls a callback ----
+
+case("emit calls what was set", function()
+  local r, got = classes.Record()
+  equal(select("#", r:emit()), 0)
+  local function callback(...) got = { n = select("#", ...), ... } end
+  r:set(callback)
+  equal(r.callback, callback)
+  equal(select("#", r:emit(2.5)), 0)
+  equal(got.n, 3) equal(got[1], r) equal(got[2], 5) equal(got[3], 2.5)
+  is("bad argument #1 to 'set' (function or nil expected, got number)", function() r:set(5) end)
+  equal(r.callback, callback)
+  r.callback = setmetatable({}, { __call = function(_, ...) callback(...) end })
+  r:emit(3)
+  equal(got[1], r) equal(got[3], 3)
+  r:set(nil)
+  got = nil
+  r:emit()
+  equal(got, nil)
+end)
+
+case("emit raises what the callback raises, once", function()
+  local r, t = classes.Record(), {}
+  r.callback = function() error("in a script") end
+  fails("classes.lua", r.emit, r)
+  fails("in a script", r.emit, r)
+  r.callback = function() error(t) end
+  equal(select(2, pcall(r.emit, r)), t)
+  fails('rrc_lua_emit: "i?" is no format', r.emit_wrong, r)
+  r.callback = nil
+  fails('rrc_lua_emit: "i?" is no format', r.emit_wrong, r)
+  r:emit()
+end)
+
+case("a callback replaces itself, or closes its sender", function()
+  local r, calls = classes.Record(), 0
+  r.callback = function(self)
+    self.callback = nil
+    for _ = 1, 3 do rawrefcount.collect() end
+    calls = calls + 1
+  end
+  r:emit() r:emit()
+  equal(calls, 1)
+  for _, method in ipairs { "emit", "ask" } do
+    local s = classes.Record()
+    s.callback = function(self)
+      self:close()
+      for _ = 1, 3 do rawrefcount.collect() end
+      calls = calls + 1
+      return nil, 1
+    end
+    s[method](s)
+    fails("closed", s.emit, s)
+  end
+  equal(calls, 3)
+end)
+
+case("emit gives results", function()
+  local r = classes.Record()
+  local any, integer = r:ask()
+  equal(any, nil) equal(integer, 0)
+  r.callback = function(self, text) return self, #text end
+  any, integer = r:ask()
+  equal(any, r) equal(integer, 4)
+  r.callback = function(self) return {}, "many" end
+  fails("bad result #2 of a callback (integer expected, got string)", r.ask, r)
+  r.callback = coroutine.wrap(function(self) while true do self = coroutine.yield(self, 9) end end)
+  equal(select(2, r:ask()), 9)
+end)
+
+case("a coroutine is a callback of emit", function()
+  local r, got = classes.Record(), {}
+  r.callback = coroutine.create(function(self, ...)
+    while true do got[#got + 1] = select(2, ...) self = coroutine.yield() end
+  end)
+  r:emit(1)
+  r:emit(2)
+  equal(#got, 2) equal(got[1], 1)
+  r.callback = coroutine.create(function() error("in a coroutine") end)
+  fails("in a coroutine", r.emit, r)
+  fails("has ended", r.emit, r)
+end)
+
+case("a callback of emit yields, where Lua can", function()
+  local r, after = classes.Record(), 0
+  r.callback = function(self, n)
+    for i = 1, 3 do assert(coroutine.yield(self, n + i) == i) end
+    after = after + 1
+  end
+  local function run()
+    r:emit()
+    after = after + 10
+    return "done"
+  end
+  local co = coroutine.create(run)
+  if is_51 then
+    local ok, message = coroutine.resume(co)
+    assert(not ok and message:find("yield across", 1, true), message)
+  else
+    for i = 1, 3 do
+      local ok, self, n = coroutine.resume(co, i - 1)
+      assert(ok, self)
+      equal(self, r) equal(n, 5 + i)
+      rawrefcount.collect()
+    end
+    equal(select(2, coroutine.resume(co, 3)), "done")
+    equal(after, 11)
+  end
+  r.callback = function() coroutine.yield() end
+  for _, f in ipairs { r.ask, function() return r.asked end } do
+    local ok, message = coroutine.resume(coroutine.create(function() f(r) end))
+    assert(not ok and tostring(message):find("yield", 1, true), message)
+  end
+end)
+
+-- ---- the module of this name ----
+
+case("require prefers the module that sees both heaps", function()
+  package.loaded.rawrefcount = nil
+  assert(require("rawrefcount").explain)
+  package.loaded.rawrefcount = nil
+  local cpath = package.cpath
+  package.cpath = ""
+  local small = require "rawrefcount"
+  package.cpath = cpath
+  package.loaded.rawrefcount = rawrefcount
+  equal(small.explain, nil)
+  equal(small._VERSION, rawrefcount._VERSION)
+  equal(small.stats().objects, rawrefcount.stats().objects)
+  equal(type(small.collect()), "number")
+  equal(small.step(), true)
+  fails("not found", require, "rawrefcount.other")
+end)
+
 print(("%d passed, %d failed"):format(passed, failed))
 if failed > 0 then os.exit(1) end

@@ -41,6 +41,19 @@ use() {
 use c++ 2 "$CXX" "$STRICT -Wno-missing-field-initializers"
 use c 1 "$CC" "$STRICT"
 
+# Scripts get a module `rawrefcount` with it, if there is no other one.
+cat >"$out/module.lua" <<'END'
+assert(not pcall(require, "rawrefcount"))
+local Counter = require("counter").Counter
+local rawrefcount = require "rawrefcount"
+do
+  local c = Counter()
+  c.on_change = function() return c end
+end
+assert(rawrefcount.collect() > 0 and rawrefcount.stats().objects == 0 and rawrefcount.step() and rawrefcount.pairs)
+END
+expect "rawrefcount.collect is there, with $lua" env LUA_CPATH="$out/c/?.so" LUA_PATH= "$lua" "$out/module.lua"
+
 # The functions of rawrefcount.h must be compiled for Lua.
 printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n#include "rrc_lua.h"\n' >"$out/order.c"
 # shellcheck disable=SC2086
@@ -51,11 +64,12 @@ expect "the wrong order of includes is refused" grep -q 'error.*rrc_lua.h: inclu
 folder=$out/collecting
 mkdir -p "$folder"
 cp rawrefcount.h bindings/lua/rrc_lua.h "$folder"
-awk '{ print }
-     /^#include "rrc_lua.h"/ { print "#define rrc_lua_ref(L, heap, index) (lua_gc(L, LUA_GCCOLLECT, 0), rrc_lua_ref(L, heap, index))"
-                               print "#define rrc_lua_callf(heap, ...) \\\n" \
-                                     "    (lua_gc(rrc_lua_state(heap), LUA_GCCOLLECT, 0), rrc_lua_callf(heap, __VA_ARGS__))" }' \
-    "$out/c/counter.c" >"$folder/counter.c"
+cat >"$folder/counter.c" <<'END'
+#include <lua.h>
+#include <lauxlib.h>
+#define luaL_checkstack(L, n, message) (lua_gc((L), LUA_GCCOLLECT, 0), luaL_checkstack((L), (n), (message)))
+#include "../c/counter.c"
+END
 expect "it compiles with collections" sh -c "cd '$folder' && $command -DRRC_DEBUG"
 cat >"$out/finalizers.lua" <<'END'
 local new, runs = require("counter").Counter, 0
