@@ -58,6 +58,7 @@ include bindings/lua/lua.mk
 include examples/gobject/gobject.mk
 include bindings/mruby/mruby.mk
 include tests/bench/bench.mk
+include bindings/testkit/testkit.mk
 
 # Those in C++ are left out where there is no compiler for it.
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c)) \
