@@ -333,7 +333,7 @@
  *        - rrc_heap_free gives up sooner if finalizers make garbage without end while there are many objects.
  *        - rrc_run_pending(heap, 0) drops all references of rrc_decref_later that have come. With a limit these leave half
  *          of it to other work.
- *        - rrc_major_collection_pause keeps what the host has reported. In a mirrored heap it leaves an open step alone.
+ *        - After rrc_major_collection_pause the host need not report again what it has reported. In a mirrored heap it leaves an open step alone.
  *        - Python.h: weak references to garbage and in it are dead together, before any callback or finalizer runs.
  *          A weak reference that is garbage has no callback. `weakref` can be a base of a class.
  *        - Python.h: `__slots__`; bases whose layouts do not fit are refused; a dict or a tuple can contain itself when
@@ -1257,9 +1257,9 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
 
 /* The host interrupts its marking, and the mutator is about to run. The header forgets this
-   collection, but for what the host has reported: call a trace function again before the free call. (In the host all
-   that was traced stays marked. If it reports its marks, what was found alive so far is garbage for the next
-   collection at the earliest.) Nothing happens if no major collection is going on.
+   collection: call a trace function again before the free call. (In the host all that was traced
+   stays marked. If it reports its marks, it need not report these again: the header asks survivor.) Nothing happens if
+   no major collection is going on.
    [host's major collection, marking interrupted | no | nothing | O(links + tracked objects)] */
 RRC_API int rrc_major_collection_pause(rrc_heap *heap);
 
@@ -2125,6 +2125,9 @@ typedef enum rrci_stage {
     RRCI_UNLINKING, RRCI_FORGETTING, RRCI_MIRRORING, RRCI_RELEASING, RRCI_RELEASING_P, RRCI_TRIMMING
 } rrci_stage;
 
+/* For rrc_heap.host_reports. */
+enum { RRCI_REPORTS = 1, RRCI_REPORTS_LOST = 2 };
+
 /* Does a major collection search for cycles? */
 enum { RRCI_UNDECIDED, RRCI_SEARCH, RRCI_NO_SEARCH };
 
@@ -2218,7 +2221,7 @@ struct rrc_heap {
     size_t        alive;            /* number of objects found alive by this search, without those kept */
     size_t        scan;             /* number of tracked objects passed by the scan of this search */
     rrci_gray     gray;
-    char          host_reports;     /* ... has done so since the last major collection */
+    char          host_reports;     /* ... has done so since the last major collection; and: some reports are forgotten */
     char          plan;             /* RRCI_SEARCH or RRCI_NO_SEARCH, from the first report or the trace call of a
                                        major collection to its end; else RRCI_UNDECIDED */
     char          searched;         /* this major collection has searched for cycles; 2: the result is not used, as
@@ -6857,12 +6860,18 @@ static void rrci_visit_found(rrc_heap *heap)
 
 /* ---- the host is asked ---- */
 
+/* Is all that the host has marked in this collection reported? */
+static int rrci_reports_all(const rrc_heap *heap)
+{
+    return heap->host_reports == RRCI_REPORTS || (heap->host_reports == 0 && heap->desc.reports_marks);
+}
+
 /* The host marked p of ob without a report. If it reports at all, that was a mistake. */
 static void rrci_note_missing_report(const rrci_search *search, rrc_object *ob)
 {
 #ifdef RRC_DEBUG
     rrc_heap *heap = search->heap;
-    if (!search->is_early && (heap->host_reports || heap->desc.reports_marks))
+    if (!search->is_early && rrci_reports_all(heap))
         rrci_error(heap, RRC_EHOOK, search->function, ob, RRC_LINK(ob),
                    "the host marked p, but did not report it by rrc_marked");
 #else
@@ -6899,7 +6908,7 @@ static int rrci_ask_host(rrci_search *search)
     size_t index = 0;
     int kind = 0;
     if (!heap->searched || rrci_all_found(heap)
-        || (heap->host_reports && rrci_in_slices(heap)
+        || (rrci_reports_all(heap) && rrci_in_slices(heap)
             && !(RRCI_CHECKS && heap->stage == RRCI_DRAIN && !search->is_early)))
         return 0;
     while ((ob = rrci_next_marked(heap, &kind, &index)) != NULL) {
@@ -7503,8 +7512,10 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
     rrci_search search;
     rrci_state state = heap->state;
     heap->state = RRCI_MAJOR;
-    if (heap->alive > 0)
-        rrci_reset_scratch(heap);       /* this search does not use the marks of the host */
+    if (heap->alive > 0) {              /* this search does not use the marks of the host */
+        rrci_reset_scratch(heap);
+        heap->host_reports |= RRCI_REPORTS_LOST;
+    }
     rrci_begin_run(&search, heap, 0, function);
     search.ends = 1;
     rrci_begin_machine(heap, 1);
@@ -7558,7 +7569,7 @@ static void rrci_ask_first(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     RRC_HOST_PROPAGATE(heap);
-    if (!heap->host_reports && !heap->desc.reports_marks)
+    if (!rrci_reports_all(heap))
         rrci_ask_host(search);
 }
 
@@ -7716,7 +7727,6 @@ static void rrci_finish_marking(rrc_heap *heap, rrci_search *search, int is_earl
     rrci_begin_run(search, heap, 1, function);
     search->ends = 1;
     search->is_early = (char)is_early;
-    heap->host_reports |= heap->desc.reports_marks != 0;
     if (heap->stage == RRCI_VERDICT)
         heap->stage = RRCI_DRAIN;
     rrci_run_to(search, RRCI_VERDICT);
@@ -7766,34 +7776,15 @@ static void rrci_end_slices(rrc_heap *heap)
     rrci_leave_slices(heap);
 }
 
-/* Forget what the search noted of tracked objects, but not which are alive: the host does not report them again. */
-static void rrci_keep_reports(rrc_heap *heap)
-{
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    size_t i;
-    rrci_forget_gray(&heap->gray);
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (rrci_is_hole(ob))
-            continue;
-        rrci_gc_head_of(ob)->is.refs = 0;
-        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
-            rrci_unwatch(ob);
-        else if (rrci_is_below(heap, rrci_gc_head_of(ob), 0))
-            rrci_color(heap, ob, rrci_gc_head_of(ob), 0);       /* kept for a finalizer: p is marked, too */
-    }
-}
-
-/* Forget what the collection has done so far, but for reports. The heap may end next, and C's objects keep their counts: no
-   mark of a watched object stays in them. */
+/* Forget what the collection has done so far. The heap may end next, and C's objects keep their counts: no mark of a watched
+   object stays in them. */
 static void rrci_pause_slices(rrc_heap *heap)
 {
-    if (heap->searched && (heap->host_reports || heap->desc.reports_marks))
-        rrci_keep_reports(heap);
-    else
-        rrci_reset_scratch(heap);
+    rrci_reset_scratch(heap);
+    heap->host_reports |= RRCI_REPORTS_LOST;
     rrci_reset_linked(heap);
     heap->searched = 0;
+    heap->plan = RRCI_UNDECIDED;
     rrci_leave_slices(heap);
     if (heap->gc_walking == 0)
         rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
@@ -7878,7 +7869,7 @@ RRCI_ALWAYS_INLINE int rrci_takes_reports(rrc_heap *heap)
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
     if (heap != NULL && ob != NULL && rrci_takes_reports(heap)) {
-        heap->host_reports = 1;
+        heap->host_reports |= RRCI_REPORTS;
         rrci_marked_ob(heap, ob);
     }
 }
