@@ -304,6 +304,72 @@ static GVariant *to_array(lua_State *L, int index, const GVariantType *type, con
     return result;
 }
 
+/* A GVariant that is kept, as those above: by the table on top, at place i from 1, until the whole is made. */
+static GVariant *keep_variant(lua_State *L, int i, int index, const GVariantType *type, const char *what)
+{
+    GVariant **place = new_variant_place(L);
+    lua_rawseti(L, -2, i);
+    lua_pushvalue(L, index);
+    *place = g_variant_ref_sink(go_to_variant(L, lua_gettop(L), type, what));
+    lua_pop(L, 1);
+    return *place;
+}
+
+/* A list with a value for each place. (Only nil can be missing.) */
+static GVariant *to_tuple(lua_State *L, int index, const GVariantType *type, const char *what)
+{
+    gsize n = g_variant_type_n_items(type), i;
+    const GVariantType *item = g_variant_type_first(type);
+    GVariant *result, **items;
+    if (lua_type(L, index) != LUA_TTABLE || go_length(L, index) > n)
+        bad_value(L, index, what, lua_pushfstring(L, "table of %d values", (int)n));
+    items = (GVariant **)lua_newuserdata(L, (n + 1) * sizeof *items);
+    lua_newtable(L);
+    for (i = 0; i < n; i++, item = g_variant_type_next(item)) {
+        lua_rawgeti(L, index, (int)i + 1);
+        lua_insert(L, -2);
+        items[i] = keep_variant(L, (int)i + 1, lua_gettop(L) - 1, item, what);
+        lua_remove(L, -2);
+    }
+    result = g_variant_new_tuple(items, n);
+    lua_pop(L, 2);
+    return result;
+}
+
+static GVariant *to_dictionary(lua_State *L, int index, const GVariantType *type, const char *what)
+{
+    const GVariantType *pair = g_variant_type_element(type);
+    GVariant *result, **entries;
+    int n = 0, i = 0, list;
+    if (lua_type(L, index) != LUA_TTABLE)
+        bad_value(L, index, what, "table");
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
+        n++;
+    entries = (GVariant **)lua_newuserdata(L, ((gsize)n + 1) * sizeof *entries);
+    lua_newtable(L);
+    list = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, index); i++) {
+        int key = lua_gettop(L) - 1;
+        GVariant **place, *first, *second;
+        lua_pushvalue(L, list);
+        first = keep_variant(L, 2 * n + 1, key, g_variant_type_key(pair), what);
+        second = keep_variant(L, 2 * n + 2, key + 1, g_variant_type_value(pair), what);
+        place = new_variant_place(L);
+        *place = entries[i] = g_variant_ref_sink(g_variant_new_dict_entry(first, second));
+        lua_rawseti(L, -2, i + 1);
+        lua_settop(L, key);
+    }
+    result = g_variant_new_array(pair, entries, (gsize)n);
+    lua_settop(L, list - 2);
+    return result;
+}
+
+static GVariant *to_maybe(lua_State *L, int index, const GVariantType *type, const char *what)
+{
+    const GVariantType *inner = g_variant_type_element(type);
+    return g_variant_new_maybe(inner, lua_isnil(L, index) ? NULL : go_to_variant(L, index, inner, what));
+}
+
 static const char *check_variant_text(lua_State *L, int index, const char *what, gboolean (*is_valid)(const gchar *))
 {
     const char *text = to_string(L, index, what);
@@ -343,9 +409,10 @@ GVariant *go_to_variant(lua_State *L, int index, const GVariantType *type, const
         text = to_string(L, index, what);
         return text != NULL ? g_variant_new_string(text) : (bad_value(L, index, what, "string"), NULL);
     case 'a':
-        if (!g_variant_type_is_dict_entry(g_variant_type_element(type)))
-            return to_array(L, index, type, what);
-        /* fall through */
+        return g_variant_type_is_dict_entry(g_variant_type_element(type)) ? to_dictionary(L, index, type, what)
+                                                                          : to_array(L, index, type, what);
+    case '(': return to_tuple(L, index, type, what);
+    case 'm': return to_maybe(L, index, type, what);
     default:
         go_error(L, "no value of Lua can become a GVariant of type %s", g_variant_type_peek_string(type));
         return NULL;
