@@ -315,6 +315,10 @@
  *        - Every heap watches garbage as incremental heaps did: counts can be negative, references are taken and
  *          dropped by rrc_incref and rrc_decref only, and one that moves out of garbage needs rrc_touch.
  *        - Units of which only some define RRC_DEBUG do not link: the name of the missing symbol says why.
+ *        - RRC_DEBUG also reports a trace hook that does nothing where objects are tracked; a p that is marked after
+ *          the trace call; a bias that was added twice (as rrc_check does); the last reference of an object that waits
+ *          for rrc_run_pending, if C drops it; rrc_from_obj in a collection. A wrong bias is reported once for each
+ *          type, and RRC_ETRAVERSE names a forgotten incref before a wrong tp_traverse.
  *        - Garbage to which C takes a reference is left alone at once, in every heap. rrc_run_pending has no batches:
  *          all weak references go first, then all finalizers run, then garbage is cleared.
  *        - RRC_EUNCOLLECTABLE is logged by the collection that finds garbage again after its tp_clear.
@@ -544,17 +548,17 @@
     X(RRC_ETYPE, "the object's type is missing or does not fit this function: " \
                  "check tp_basicsize, tp_itemsize and tp_flags") \
     X(RRC_EREFCNT, "the reference count is wrong: look for a forgotten incref, a second decref, " \
-                   "or a link whose maker did not add the bias") \
+                   "or a link whose maker did not add the bias, or added it twice") \
     X(RRC_EHEAP, "the object belongs to another heap: pass the one that it was made with") \
     X(RRC_ETAGGED, "the address of a host object, or a marker, is odd: pass it without tag bits") \
     X(RRC_ELINK, "the object's link field does not name its p: something wrote over it") \
     X(RRC_EHOOK, "the host's hooks contradict each other: compare them with their comments in rrc_desc") \
-    X(RRC_EFREED, "the object was freed already: look for the decref that was one too many") \
+    X(RRC_EFREED, "the object was freed already: look for a forgotten incref, or a decref that was one too many") \
     X(RRC_ECORRUPT, "the tables of the heap are damaged: something wrote over memory that is not its own") \
     X(RRC_ELIMIT, "more links or tracked objects than one heap can have: use several heaps") \
     X(RRC_ETRACKED, "the object is tracked: rrc_gc_untrack it first, and track an object only once") \
-    X(RRC_ETRAVERSE, "a tp_traverse is wrong: it must visit each reference that the object owns once, " \
-                     "the same ones each time, and change nothing") \
+    X(RRC_ETRAVERSE, "visits and references differ: a tp_traverse must visit each reference that the object owns " \
+                     "once, the same ones each time, and change nothing") \
     X(RRC_EUNCOLLECTABLE, "a garbage cycle cannot be broken: give one of its types a tp_clear that drops " \
                           "the references, or tp_members (unless code filled it again meanwhile)") \
     X(RRC_ETOUCH, "a reference left a tracked field without rrc_touch, or was taken without rrc_incref: " \
@@ -1023,7 +1027,7 @@ RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 
 /* Return the ob of p's P link. NULL: p is NULL or has no P link, or a collection is
-   going on. The reference is borrowed: incref ob to keep it.
+   going on (a build with RRC_DEBUG logs that). The reference is borrowed: incref ob to keep it.
    [mutator, else NULL | no | calls slot | O(1)] */
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 
@@ -2179,6 +2183,8 @@ typedef struct rrci_cell_walk {
 } rrci_cell_walk;
 #endif
 
+#define RRCI_BLAMED 4
+
 /* A call of the tp_dealloc, tp_finalize, tp_clear_weakrefs or tp_clear of an object, which may not be moved meanwhile.
    If code of the slot takes and drops a reference to it, that was not the last one. */
 typedef struct rrci_slot_call {
@@ -2193,6 +2199,8 @@ struct rrc_heap {
     rrc_desc      desc;
     rrci_state    state;
     rrci_state    rest;             /* the state between collections */
+    const rrc_type *blamed[RRCI_BLAMED];    /* types of objects with a wrong bias: see rrci_is_news */
+    size_t        blamed_at;
 
     /* Tables: the links, the tracked objects, and the memory that collections will need. */
     rrci_list     list[RRCI_LISTS];
@@ -2928,9 +2936,15 @@ static rrci_debug_head *rrci_debug_head_of(rrc_object *ob)
     return (rrci_debug_head *)(void *)((char *)ob - rrci_heads_size(RRC_TYPE(ob)));
 }
 
+/* (Bit 0 is 1. While ob is in the queue it is 0: see rrci_note_queued.) */
 static uintptr_t rrci_debug_cookie(const rrc_object *ob)
 {
     return ~(uintptr_t)ob;
+}
+
+static int rrci_has_debug_head(rrc_object *ob)
+{
+    return RRC_TYPE(ob) != NULL && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL && RRC_TYPE(ob)->tp_basicsize > 0;
 }
 #endif
 
@@ -2940,10 +2954,10 @@ static int rrci_check_maker(const rrc_heap *heap, rrc_object *ob)
 {
 #ifdef RRC_DEBUG
     const rrci_debug_head *head;
-    if (RRC_TYPE(ob) == NULL || RRCI_COUNT(ob) >= RRC_REFCNT_IMMORTAL || RRC_TYPE(ob)->tp_basicsize == 0)
+    if (!rrci_has_debug_head(ob))
         return RRC_OK;
     head = rrci_debug_head_of(ob);
-    if (head->is.cookie != rrci_debug_cookie(ob))
+    if ((head->is.cookie | 1) != rrci_debug_cookie(ob))
         return RRC_ETYPE;
     return head->is.heap == heap ? RRC_OK : RRC_EHEAP;
 #else
@@ -3830,6 +3844,17 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
 
 /* ---- the queue ---- */
 
+/* Debug builds know of an object with a debug head whether it is in the queue. */
+static void rrci_note_queued(const rrc_heap *heap, rrc_object *ob, int is_queued)
+{
+#ifdef RRC_DEBUG
+    if (!rrci_is_freed(ob) && rrci_has_debug_head(ob) && rrci_check_maker(heap, ob) == RRC_OK)
+        rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob) ^ (uintptr_t)is_queued;
+#else
+    (void)heap, (void)ob, (void)is_queued;
+#endif
+}
+
 RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
 {
     rrci_queue *queue = &heap->queue;
@@ -3847,6 +3872,7 @@ RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
     queue->tail->queue.ob[queue->tail_index++] = ob;
     queue->count++;
     heap->pending_bytes += rrci_bytes_of(ob);
+    rrci_note_queued(heap, ob, 1);
 }
 
 /* The place of the object behind the n oldest ones. n is less than queue->count, and than a chunk. */
@@ -3876,6 +3902,7 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
         rrci_give_chunk(heap, chunk);
     }
     heap->pending_bytes -= rrci_bytes_of(ob);
+    rrci_note_queued(heap, ob, 0);
     return ob;
 }
 
@@ -5091,6 +5118,18 @@ static int rrci_drop_one(rrc_heap *heap, rrc_object *ob)
     return 1;
 }
 
+/* Debug builds know: does ob wait for rrc_run_pending, in the queue or elsewhere, which owns a reference? */
+static int rrci_is_owned(rrc_object *ob)
+{
+#ifdef RRC_DEBUG
+    return rrci_is_deferred(ob) || (rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob)))
+        || (rrci_has_debug_head(ob) && (rrci_debug_head_of(ob)->is.cookie & 1) == 0);
+#else
+    (void)ob;
+    return 0;
+#endif
+}
+
 /* Free the memory of ob, and drop its reference to a heap type. */
 static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 {
@@ -5111,7 +5150,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         return;
     }
     call = rrci_slot_call_of(heap, ob);
-    if (RRCI_COUNT(ob) > (call == NULL)) {
+    if (RRCI_COUNT(ob) > (call == NULL && !rrci_is_owned(ob))) {
         rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob), "others refer to the object; it was not freed");
         return;
     }
@@ -5347,12 +5386,37 @@ static int rrci_is_ordering(const rrc_heap *heap)
     return heap->orders != RRCI_NO_ORDER && heap->state == RRCI_MAJOR;
 }
 
+/* A maker of links that forgets the bias, or adds it twice, forgets it for all of its objects. Is this the first one of
+   its type? (The last few types are remembered.) */
+static int rrci_is_news(rrc_heap *heap, rrc_object *ob)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    size_t i;
+    for (i = 0; i < RRCI_BLAMED; i++)
+        if (type != NULL && heap->blamed[i] == type)
+            return 0;
+    heap->blamed[heap->blamed_at++ % RRCI_BLAMED] = type;
+    return 1;
+}
+
+/* Was the bias of this linked object added twice? Nothing has so many references. (That of a light one goes round.) */
+static int rrci_has_two_biases(rrc_object *ob)
+{
+    return RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY / 2 * 3 && RRCI_COUNT(ob) < RRC_REFCNT_FROM_PYPY_LIGHT;
+}
+
+#define RRCI_NO_BIAS    "the count of a linked object is below the bias; reported once for each type"
+#define RRCI_TWO_BIASES "the bias was added twice: rrc_link adds it itself; reported once for each type"
+
 static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object *ob, rrc_gcref p)
 {
-    int code = rrci_is_freed(ob) ? RRC_EFREED : RRC_EREFCNT;
     if (rrci_is_ordering(heap))
-        return code;
-    return rrci_error(heap, code, function, ob, p, "the count of a linked object is below the bias");
+        return RRC_EREFCNT;
+    if (rrci_is_freed(ob))
+        return rrci_error(heap, RRC_EFREED, function, ob, p, "it is still linked");
+    if (!rrci_is_news(heap, ob))
+        return RRC_EREFCNT;
+    return rrci_error(heap, RRC_EREFCNT, function, ob, p, rrci_has_two_biases(ob) ? RRCI_TWO_BIASES : RRCI_NO_BIAS);
 }
 
 /* Apply the rule to an ob whose p and record are gone. */
@@ -5532,6 +5596,11 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
         count = RRCI_COUNT(ob);         /* it may be weak or watched */
     if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
         rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
+        return 0;
+    }
+    if (dropping && rrc_refcnt(ob) == 1 && rrci_is_owned(ob)) {
+        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
+                   "ob waits for rrc_run_pending, which drops the last reference itself; the count was left alone");
         return 0;
     }
     if (dropping && count == 1 && RRCI_IN_HOOK(heap) && !rrci_in_collection(heap)) {
@@ -5800,6 +5869,8 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
 static RRCI_COLD rrc_object *rrci_from_obj_otherwise(rrc_heap *heap, rrc_gcref p)
 {
     rrc_object *ob = heap != NULL && p != NULL && heap->state <= RRCI_ENDING ? rrci_from_obj(heap, p) : NULL;
+    if (RRCI_CHECKS && heap != NULL && rrci_in_collection(heap))
+        rrci_error(heap, RRC_EPHASE, "rrc_from_obj", NULL, p, "a collection is going on; the result is NULL");
     return ob != NULL && rrci_is_garbage(ob) ? NULL : ob;
 }
 
@@ -6049,6 +6120,21 @@ static void rrci_end_burial(rrc_heap *heap, rrci_burial *burial, const char *fun
 }
 
 #ifdef RRC_DEBUG
+static void rrci_not_marked(rrc_heap *heap, const rrci_link *link, const char *function)
+{
+    rrci_error(heap, RRC_EHOOK, function, link->ob, link->p, "C holds ob, so that p was given to trace, but survivor "
+               "says that p died: trace must mark p, or propagate what trace has queued; unlinked");
+}
+
+/* Did the search of this collection find ob, which has a link? (What it did not find waits by now, or has another color
+   than before the verdict.) */
+static int rrci_was_found(const rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_is_tracked(ob))
+        return rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED;
+    return heap->stage == RRCI_RELINK && (!rrci_has_gc_head(ob) || !rrci_is_alive(heap, rrci_gc_head_of(ob)));
+}
+
 /* Do the hooks contradict each other here? q is the result of survivor. Returns the address to go on
    with. */
 static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, const rrci_link *link,
@@ -6056,16 +6142,14 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
 {
     int is_p = list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG];
     intptr_t refcount = RRCI_COUNT(link->ob);
-    /* (A search traces p for objects found alive. The others wait by now. Untracked ones have no color.) */
-    int was_traced = heap->searched == 0 || (heap->searched == 1 && rrci_is_tracked(link->ob)
-                                             && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED);
-    if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)     /* (the trace call has logged P links) */
+    int was_traced = heap->searched == 0 || (heap->searched == 1 && rrci_was_found(heap, link->ob));
+    if ((refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)    /* (the trace call has logged P links) */
+        || rrci_has_two_biases(link->ob))
         rrci_refcount_error(heap, function, link->ob, link->p);
     if (q == NULL && is_p && was_traced && !rrci_is_sweeping(heap) && !rrci_is_freed(link->ob)
         && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
-        rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
-                   "C holds ob, so that p was given to trace or anchored, but survivor says that p died; unlinked");
+        rrci_not_marked(heap, link, function);
     if (rrci_is_odd(q))
         rrci_error(heap, RRC_ETAGGED, function, link->ob, q, "survivor gave this address");
     if (!(RRC_HOST_MOVES) && q != NULL && q != link->p) {
@@ -6555,7 +6639,7 @@ static void rrci_debug_visit(rrci_search *search, rrc_object *ob)
     int is_freed = rrci_is_aligned(ob) && rrci_is_freed(ob);
     if (!rrci_is_aligned(ob) || is_freed || !rrci_looks_like_object(ob)) {
         rrci_wrong_traverse(search, is_freed ? RRC_EFREED : RRC_ETRAVERSE, search->parent,
-                            is_freed ? "the tp_traverse of this object's type visits an object that was freed"
+                            is_freed ? "a field that its tp_traverse visits refers to an object that was freed"
                                      : "the tp_traverse of this object's type visits what is not an object");
         return;
     }
@@ -6694,10 +6778,11 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
     size_t i, most = 0, all = 0;
     int kind;
 #ifndef RRC_NO_STDIO
-    char detail[300], also[100] = "";
+    char detail[330], also[100] = "";
     intptr_t references = rrci_references(heap, ob);
 #else
-    const char *detail = "its tp_traverse, or that of another one, visits an object more often than it is referred to";
+    const char *detail = "it visits an object with fewer references: one was stored without rrc_incref, or dropped "
+                         "twice, or a tp_traverse visits what its object does not own";
 #endif
     blame.search.heap = heap;
     blame.target = ob;
@@ -6719,11 +6804,12 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
         }
 #ifndef RRC_NO_STDIO
     if (other != NULL)
-        snprintf(also, sizeof also, ", or that of %.60s %p,", rrci_type_name(other), (void *)other);
+        snprintf(also, sizeof also, "and %.50s %p visit ", rrci_type_name(other), (void *)other);
     snprintf(detail, sizeof detail,
-             "its tp_traverse%s visits %.60s %p too often: %lu visits, but %ld reference%s; no cycle is collected now",
-             also, rrci_type_name(ob), (void *)ob, (unsigned long)all, (long)references,
-             references == 1 ? "" : "s");
+             "it %s%.50s %p: %lu visit%s, but %ld reference%s. One was stored without rrc_incref, or dropped twice, "
+             "or a tp_traverse visits what its object does not own; no cycle is collected now",
+             other != NULL ? also : "visits ", rrci_type_name(ob), (void *)ob,
+             (unsigned long)all, all == 1 ? "" : "s", (long)references, references == 1 ? "" : "s");
 #else
     (void)other;
     (void)all;
@@ -7600,13 +7686,15 @@ static void rrci_trace_whole(rrc_heap *heap, int is_early, int searches, const c
 }
 
 /* The host marked p of ob after the search had ended, or in an open one without a report. */
-static void rrci_spare_garbage(rrc_heap *heap, rrc_object *ob, const char *function)
+static void rrci_spare_garbage(rrc_heap *heap, rrc_object *ob, int is_open, const char *function)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
-    rrci_error(heap, RRC_EHOOK, function, ob, RRC_LINK(ob),
-               "the host marked p after rrc_major_collection_trace_early, but did not report it by rrc_marked; no "
-               "cycle is collected now");
+    rrci_error(heap, RRC_EHOOK, function, ob, RRC_LINK(ob), is_open
+               ? "the host marked p after rrc_major_collection_trace_early, but did not report it by rrc_marked; no "
+                 "cycle is collected now"
+               : "the host marked p after rrc_major_collection_trace: let propagate do all marking, or use "
+                 "rrc_major_collection_trace_early; no cycle is collected now");
     heap->searched = 2;
     rrci_forget_gray(&heap->gray);
     for (i = 0; i < list->count; i++) {
@@ -7619,16 +7707,16 @@ static void rrci_spare_garbage(rrc_heap *heap, rrc_object *ob, const char *funct
     }
 }
 
-/* The free function ends an open search. The host must have reported all that it marked. In slices only debug builds
-   look. */
-static void rrci_close_search(rrc_heap *heap, const char *function)
+/* The free function begins. If the search is open, the host must have reported all that it has marked meanwhile. Else
+   it must have marked nothing. In slices, and if the search is not open, only debug builds look. */
+static void rrci_close_search(rrc_heap *heap, int is_open, const char *function)
 {
     size_t index = 0;
     int kind = 0;
-    rrc_object *ob = heap->searched && (RRCI_CHECKS || !rrci_is_started(heap))
+    rrc_object *ob = heap->searched && (RRCI_CHECKS || (is_open && !rrci_is_started(heap)))
                    ? rrci_next_marked(heap, &kind, &index) : NULL;
     if (ob != NULL)
-        rrci_spare_garbage(heap, ob, function);
+        rrci_spare_garbage(heap, ob, is_open, function);
 }
 
 /* rrc_major_collection_keep in a collection that is not divided. The host may have marked more since the trace call:
@@ -7732,11 +7820,40 @@ static void rrci_finish_marking(rrc_heap *heap, rrci_search *search, int is_earl
     rrci_run_to(search, RRCI_VERDICT);
 }
 
+/* After the search in slices: does C hold ob, which has a link? (If an object that is not tracked is still watched, it
+   has no references, or white objects own all of them.) */
+static int rrci_is_held_now(const rrc_heap *heap, rrc_object *ob)
+{
+    if (heap->searched && rrci_is_in_tracked(ob))
+        return rrci_is_alive(heap, rrci_gc_head_of(ob));
+    return rrc_refcnt(ob) > 0 && !RRCI_IS_WATCHED(ob);
+}
+
+#ifdef RRC_DEBUG
+/* The host has marked all that it has to. So it has marked what C holds. */
+static void rrci_check_marked(rrc_heap *heap, const char *function)
+{
+    size_t i;
+    int kind;
+    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_P_YOUNG)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            if (rrci_is_held_now(heap, link->ob) && RRC_HOST_SURVIVOR(heap, link->p) == NULL) {
+                rrci_not_marked(heap, link, function);
+                return;
+            }
+        }
+}
+#endif
+
 /* rrc_major_collection_trace after rrc_major_collection_start: finish the search, and pronounce the verdict. */
 static void rrci_finish_search(rrc_heap *heap, const char *function)
 {
     rrci_search search;
     rrci_finish_marking(heap, &search, 0, function);
+#ifdef RRC_DEBUG
+    rrci_check_marked(heap, function);
+#endif
     heap->not_searched++;
     heap->rest = RRCI_SWEEPING;
     heap->head.sweeping = 1;
@@ -7788,15 +7905,6 @@ static void rrci_pause_slices(rrc_heap *heap)
     rrci_leave_slices(heap);
     if (heap->gc_walking == 0)
         rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
-}
-
-/* After the search in slices: does C hold ob, which has a link? (If an object that is not tracked is still watched, it
-   has no references, or white objects own all of them.) */
-static int rrci_is_held_now(const rrc_heap *heap, rrc_object *ob)
-{
-    if (heap->searched && rrci_is_in_tracked(ob))
-        return rrci_is_alive(heap, rrci_gc_head_of(ob));
-    return rrc_refcnt(ob) > 0 && !RRCI_IS_WATCHED(ob);
 }
 
 /* After the search in slices: scripts can have given state to proxies that slices have passed. So each p that is
@@ -7925,7 +8033,7 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
 }
 
 #define rrci_wants_search(heap) 0
-#define rrci_close_search(heap, function) ((void)0)
+#define rrci_close_search(heap, is_open, function) ((void)(is_open))
 #define rrci_leave_slices(heap) ((void)0)
 #define rrci_end_in_slices(heap, function) ((void)0)
 #define rrci_all_alive(heap) 1
@@ -7975,8 +8083,8 @@ static void rrci_free_major(rrc_heap *heap, int stay, const char *function)
     int is_open = heap->state == RRCI_OPEN, in_slices = rrci_is_started(heap);
     int keeps = heap->state == RRCI_KEPT;
     heap->state = RRCI_MAJOR;
-    if (is_open)
-        rrci_close_search(heap, function);
+    if (!keeps)
+        rrci_close_search(heap, is_open, function);
     rrci_free_whole(heap, keeps, function);
     if (in_slices)
         rrci_leave_slices(heap);
@@ -10848,8 +10956,10 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
         rrci_found(checker, RRC_EFREED, ob, link->p, "the object is still linked");
         return;
     }
-    if (RRCI_COUNT(ob) < RRC_REFCNT_FROM_PYPY)
-        rrci_found(checker, RRC_EREFCNT, ob, link->p, "I1: the count of a linked object is below the bias");
+    if (RRCI_COUNT(ob) < RRC_REFCNT_FROM_PYPY || rrci_has_two_biases(ob)) {
+        int code = rrci_refcount_error(heap, "rrc_check", ob, link->p);
+        checker->code = checker->code == RRC_OK ? code : checker->code;
+    }
     if (!rrci_is_tracked(ob))
         rrci_check_outside(checker, ob);
     if (RRC_LINK(ob) != link->p)
@@ -11184,6 +11294,7 @@ RRC_API int rrc_check(rrc_heap *heap)
         return code;
     checker.heap = heap;
     checker.code = RRC_OK;
+    memset(heap->blamed, 0, sizeof heap->blamed);
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_check_dict(&checker, &heap->list[kind]);
         for (i = 0; i < heap->list[kind].count; i++)

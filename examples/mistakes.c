@@ -23,14 +23,15 @@ typedef struct vm {
     rrc_heap *heap;
     thing from[4], to[4];
     thing *queued;
-    int has_no_propagate, marks_when_queued, links_in_a_hook;
+    int has_no_propagate, marks_when_queued;
+    rrc_object *linked_in_a_hook;
 } vm;
 
 static void trace(void *userdata, rrc_gcref p)
 {
     vm *self = userdata;
-    if (self->links_in_a_hook)
-        rrc_link(self->heap, p, rrc_from_obj(self->heap, p), RRC_O);
+    if (self->linked_in_a_hook != NULL)
+        rrc_link(self->heap, p, self->linked_in_a_hook, RRC_O);
     self->queued = p;               /* this host marks later, from its queue */
     if (self->marks_when_queued)
         self->queued->marked = 1;
@@ -182,9 +183,9 @@ static void survivor_is_asked_before_the_queue_is_empty(vm *self)
 static void a_hook_calls_back(vm *self)
 {
     rrc_object *ob;
-    self->links_in_a_hook = 1;
     start(self);
     ob = linked_node(self, &self->from[0]);
+    self->linked_in_a_hook = ob;
     collect(self);
     rrc_decref(self->heap, ob);
 }

@@ -346,6 +346,12 @@ static void found_late(void)
     check_int(rrc_major_collection_trace(heap), RRC_OK);
     nothing_survives = 0;
     check_int(rrc_major_collection_free(heap), RRC_OK);
+#ifdef RRC_DEBUG
+    check_int(last_code, RRC_EHOOK);
+    check(strstr(last_detail, "after rrc_major_collection_trace:") != NULL);
+#endif
+    check_int(logged, RRCI_CHECKS);
+    logged = 0;
     check_int(rrc_run_pending(heap, 0), 0);
     check_ptr(rrc_to_obj(heap, ob), &places[0]);
     check_int(rrc_gc_is_tracked(heap, ob), 1);
@@ -1579,7 +1585,30 @@ static void two_at_one_place(void)
         rrc_heap_free(heap);
     }
 }
-#define DEBUG_TESTS , UNIT(a_held_p_dies_in_a_search), UNIT(two_at_one_place)
+
+/* An object that was freed leaves the queue, and nothing is written to it. */
+static void freed_in_the_queue(void)
+{
+    rrc_object *ob;
+    thing saved;
+    char poison[sizeof(thing)];
+
+    open_heap();
+    ob = linked(0, 0);
+    check_int(rrc_unlink(heap, ob), RRC_OK);
+    check_int((rrci_debug_head_of(ob)->is.cookie & 1), 0);
+    saved = *THING(ob);
+    memset(poison, RRCI_POISON, sizeof poison);
+    memset(THING(ob), RRCI_POISON, sizeof(thing));
+    heap->pending_bytes = 0;
+    check_ptr(rrci_dequeue(heap), ob);
+    check(memcmp(THING(ob), poison, sizeof poison) == 0);
+    *THING(ob) = saved;
+    rrci_debug_head_of(ob)->is.cookie |= 1;
+    rrc_decref(heap, ob);
+    close_heap();
+}
+#define DEBUG_TESTS , UNIT(a_held_p_dies_in_a_search), UNIT(two_at_one_place), UNIT(freed_in_the_queue)
 #else
 #define DEBUG_TESTS
 #endif

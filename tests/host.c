@@ -1023,6 +1023,18 @@ const host_log *host_expect_log(host *h, int code, const char *function)
     return log;
 }
 
+void host_expect_late_mark(host *h, rrc_object *ob)
+{
+    if (HOST_DEBUG) {
+        const host_log *log = host_expect_log(h, RRC_EHOOK, "rrc_major_collection_free");
+
+        check(strstr(log->detail, "after rrc_major_collection_trace:") != NULL);
+        check(strstr(log->detail, "propagate") != NULL);
+        check(ob == NULL || log->ob == ob);
+    }
+    host_expect_silence(h);
+}
+
 void host_expect_silence(host *h)
 {
     if (h->log_read != h->log_count)

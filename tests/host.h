@@ -239,6 +239,9 @@ void host_major_end(host *h);
 /* The next log item that was not looked at must be this one. Without function:
    any. */
 const host_log *host_expect_log(host *h, int code, const char *function);
+
+/* Debug builds have reported that the p of ob (NULL: of some object) was marked after the trace call. */
+void host_expect_late_mark(host *h, rrc_object *ob);
 void host_expect_silence(host *h);
 
 /* Note an event, for tests about order; take what was noted: "f1 f2 d2". */

@@ -886,6 +886,7 @@ void states_call(states_cast *c)
                       c->function->asks_gate ? words : NULL);
     } else {
         check(what == '?' || given.worked != 1);
+        logged += IS_DEBUG && !c->in_log && strcmp(c->function->name, "rrc_from_obj") == 0 && state != STATE_HUSK;
         check_int(c->logged(c, &item), logged);
     }
 }

@@ -772,6 +772,7 @@ static void what_is_marked_late_is_no_garbage(void)
         host_propagate(h);
         h->phase = HOST_MAJOR_PLAN;
         host_major_end(h);
+        host_expect_late_mark(h, ob);
         check(host_is_alive(h, p));
         check_int(host_stats(h).pending, 0);
         check_int(REFCNT(ob), BIAS + 1);
@@ -811,6 +812,7 @@ static void a_ring_is_marked_late(void)
                 host_propagate(h);
                 h->phase = HOST_MAJOR_PLAN;
                 host_major_end(h);
+                host_expect_late_mark(h, marked < size ? ring[marked] : NULL);
                 check_int(host_stats(h).pending, 0);
                 rrc_run_pending(h->heap, 0);
                 check_int(h->deallocs, 0);

@@ -1036,6 +1036,7 @@ static void a_p_that_is_found_late(void)
     host_propagate(h);
     h->phase = HOST_MAJOR_PLAN;
     host_major_end(h);
+    host_expect_late_mark(h, ob);
     check(host_is_alive(h, id));
     check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));
     check_int(host_stats(h).pending, 0);

@@ -597,7 +597,7 @@ static void a_type_that_is_visited_twice(void)
     host_major(h);
     log = host_expect_log(h, RRC_ETRAVERSE, NULL);
     check_ptr(log->ob, ob);
-    snprintf(expected, sizeof expected, "its tp_traverse visits type %p too often: 2 visits, but 1 reference;", (void *)type);
+    snprintf(expected, sizeof expected, "it visits type %p: 2 visits, but 1 reference.", (void *)type);
     check(strstr(log->detail, expected) != NULL);
     h->log_read = h->log_count;
     HEAP_TYPE(type)->is.tp_traverse = traverse_with_type;
@@ -630,7 +630,7 @@ static void a_type_that_another_visits(void)
     knot_tie(h, ob, 0, curious);
     visited_too = type;
     host_major(h);
-    check(strstr(host_expect_log(h, RRC_ETRAVERSE, NULL)->detail, "2 visits, but 1 reference;") != NULL);
+    check(strstr(host_expect_log(h, RRC_ETRAVERSE, NULL)->detail, "2 visits, but 1 reference.") != NULL);
     h->log_read = h->log_count;
     visited_too = NULL;
     rrc_decref(h->heap, curious);

@@ -654,7 +654,7 @@ static void too_many_visits_are_named(void)
             h->on_weak = NULL;
             log = host_expect_log(h, RRC_ETRAVERSE,
                                   way == 4 ? "rrc_major_collection_keep" : "rrc_major_collection_trace");
-            check(strstr(log->text, " visits, but 1 reference;") != NULL);
+            check(strstr(log->text, " visits, but 1 reference.") != NULL);
             check(host_is_alive(h, q));         /* all counts as held: a foreign reference, too */
         }
         visited_too_often = NULL;
