@@ -3,6 +3,7 @@
 #include "knots.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const host_options without_order = { .order = 1 };
 
