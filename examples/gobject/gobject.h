@@ -5,6 +5,7 @@
  *                reference counts, begin with this file.
  *   holdings.c   which references the types of C have
  *   calls.c      calls from Lua to GObject and back, and their errors
+ *   generic.c    calls of any function
  *   values.c     GValue and GVariant to Lua, and back
  *   types.c      classes, constructors, properties, methods
  *   subclass.c   types that scripts define
@@ -140,6 +141,11 @@ int go_error(lua_State *L, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* Make what calls.c keeps in the registry. */
 void go_open_calls(lua_State *L);
+
+/* ---- generic.c ---- */
+
+/* The function G.call(name, signature, ...). */
+int go_generic_call(lua_State *L);
 
 /* ---- values.c ---- */
 

@@ -8,7 +8,7 @@
 
 GOBJECT_DIR     := examples/gobject
 GOBJECT_PACKAGES := gio-2.0 gmodule-2.0
-GOBJECT_SOURCES := $(addprefix $(GOBJECT_DIR)/,objects.c holdings.c calls.c values.c types.c subclass.c module.c)
+GOBJECT_SOURCES := $(addprefix $(GOBJECT_DIR)/,objects.c holdings.c calls.c generic.c values.c types.c subclass.c module.c)
 GOBJECT_TESTS   := $(GOBJECT_DIR)/tests
 GOBJECT_THERE   := $(shell $(PKG_CONFIG) --exists $(GOBJECT_PACKAGES) 2>/dev/null && echo yes)
 GOBJECT_CFLAGS   = $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags $(GOBJECT_PACKAGES)))

@@ -346,6 +346,62 @@ end)
 
 -- ---- types ----
 
+case("any function", function()
+  local cancellable = G.Cancellable()
+  equal(G.call("g_cancellable_is_cancelled", "b(o)", cancellable), false)
+  equal(select("#", G.call("g_cancellable_cancel", "v(o)", cancellable)), 0)
+  equal(G.call("g_cancellable_is_cancelled", "b(o)", cancellable), true)
+  equal(G.call("g_strrstr", "s(ss)", "a-b-c", "-"), "-c")
+  equal(G.call("g_strreverse", "s(s)", "abc"), "cba")
+  equal(G.call("g_strdup", "S(s)", "copy"), "copy") equal(G.call("g_strdup", "S(s)", nil), nil)
+  equal(G.call("g_ascii_strtod", "d(so)", "2.5", nil), 2.5)
+  equal(G.call("g_ascii_strtoll", "x(sou)", "-7", nil, 10), -7)
+  assert(G.call("g_get_monotonic_time", "x()") > 0)
+  local file = G.call("g_file_new_for_path", "O(s)", "/nowhere/at all")
+  equal(foreign.count(file), 1)
+  equal(G.call("g_file_get_path", "S(o)", file), "/nowhere/at all")
+  local parent = G.call("g_file_get_parent", "O(o)", file)
+  equal(G.call("g_file_get_path", "S(o)", parent), "/nowhere") equal(foreign.count(parent), 1)
+  local list, action = new_store(), G.SimpleAction("a")
+  list:append(action)
+  equal(G.call("g_list_model_get_item", "O(ou)", list, 0), action)
+  equal(G.call("g_list_model_get_item", "O(ou)", list, 1), nil)
+  equal(foreign.count(action), 2)
+  local group = G.SimpleActionGroup()
+  group:add_action(action)
+  equal(G.call("g_action_map_lookup_action", "o(os)", group, "a"), action)
+  equal(foreign.count(action), 3)
+  is("Error removing file /nowhere/at all: No such file or directory",
+     G.call, "g_file_delete", "b(ooe)", file, nil)
+  action:connect("activate", function() error("in a handler") end)
+  is("in a handler", G.call, "g_action_activate", "v(oo)", action, nil)
+  is("there is no function g_nothing", G.call, "g_nothing", "v()")
+  is("g_strdup S(s) takes 1 values, got 2", G.call, "g_strdup", "S(s)", "a", "b")
+  is("bad value for argument 1 of g_strdup (string expected, got 5)", G.call, "g_strdup", "S(s)", 5)
+  is_argument('no letter for an argument at "z)"', G.call, "g_strdup", "S(z)", 5)
+  is_argument('no letter for a result at "e(s)"', G.call, "g_strdup", "e(s)", 5)
+end)
+
+case("results that are ready later", function()
+  local file, texts, called = G.call("g_file_new_for_path", "O(s)", "/"), {}, 0
+  local function ask(path)
+    local file = G.call("g_file_new_for_path", "O(s)", path)
+    G.call("g_file_query_info_async", "v(osuiof)", file, "standard::name", 0, 0, nil, function(source, result)
+      equal(source, file)
+      local ok, info = pcall(G.call, "g_file_query_info_finish", "O(ooe)", source, result)
+      texts[#texts + 1] = ok and G.call("g_file_info_get_name", "s(o)", info) or info:match("Error.*")
+      called = called + 1
+      if called < 200 then ask(called % 2 == 0 and "/" or "/nowhere") else G.quit() end
+    end)
+  end
+  ask("/")
+  G.run()
+  equal(called, 200) equal(texts[1], "/")
+  assert(texts[2]:find("No such file"), texts[2])
+  G.call("g_file_query_info_async", "v(osuiof)", file, "standard::name", 0, 0, nil, function() error("not ready") end)
+  is("not ready", G.run)
+end)
+
 case("types that scripts define", function()
   local order = {}
   local Parent = subclass(G.ListStore, {
