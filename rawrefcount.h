@@ -6397,6 +6397,8 @@ static void rrci_demote(rrc_heap *heap)
  *      references are compared with visits.
  *   2. While tp_outside is above 0, the link of a wrapper is like a P link that C holds: p is kept, with O links too.
  *      A search keeps only what visits of garbage do not explain. Collections without a search keep all.
+ *      (Nobody can tell which of the references to a wrapper a visit explains. So if C has a reference as well, p is
+ *      kept until C lets go.)
  *   3. A wrapper without a link lives by its count alone. Foreign references to its object hold what it refers to as
  *      long as it is there, but they do not keep it from its dealloc.
  *

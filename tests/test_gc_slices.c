@@ -1464,6 +1464,56 @@ static int sweep_all(rrc_object *ob, void *arg)
 static int do_nothing(rrc_object *ob, void *arg) { (void)arg; return ob != NULL; }
 
 /* Garbage that is set aside in a walk leaves holes, so that both lists are long. The walk reserves the memory. */
+/* A hook takes a watched object that has no GC head, and drops it. Then its p is traced; the hook slot is not called inside
+   the collection (host.c checks that). */
+static rrc_object *headless;
+
+static void headless_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    HOST(heap)->deallocs++;
+    free((char *)(void *)self - OB_PREFIX);
+}
+
+static void take_the_headless(host *h, const char *hook)
+{
+    (void)hook;
+    if (headless != NULL && h->phase == HOST_MAJOR_TRACE && REFCNT(headless) < 0) {
+        visits++;
+        rrc_incref(h->heap, headless);
+        rrc_decref(h->heap, headless);
+    }
+}
+
+static void a_hook_takes_what_has_no_head(void)
+{
+    static const rrc_type Headless = { .tp_name = "Headless", .tp_dealloc = headless_dealloc };
+    host *h = open_simple();
+    size_t p = host_new(h, HOST_OLD), q = host_rooted(h, HOST_OLD);
+
+    headless = (rrc_object *)(void *)((char *)calloc(1, sizeof(node) + OB_PREFIX) + OB_PREFIX);
+    REFCNT(headless) = 1;
+    RRC_TYPE(headless) = &Headless;
+    ob_link(h, P, p, headless, FULL);
+    rrc_decref(h->heap, headless);
+    ob_given(h, P, q, FULL);
+    host_start(h);
+    rrc_major_collection_work(h->heap, 0);
+    check(REFCNT(headless) < 0);
+    visits = 0;
+    h->on_hook = take_the_headless;
+    host_major(h);
+    h->on_hook = NULL;
+    check_int(visits, 1);
+    rrc_run_pending(h->heap, 0);
+    check(host_is_alive(h, p));
+    check_ptr(rrc_from_obj(h->heap, host_at(h, p)), headless);
+    headless = NULL;
+    host_unroot(h, q);
+    knot_collect(h);
+    check_int(h->deallocs, 2);
+    host_close(h);
+}
+
 /* Some garbage is set aside, and a walk in the walk, which gets no memory, takes all that it finds. */
 static int take_and_drop(rrc_object *ob, void *arg)
 {
@@ -1972,7 +2022,7 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(gray_objects_leave_nothing_behind), UNIT(owners_come_first_in_slices),
            UNIT(garbage_is_set_aside_above_a_batch), UNIT(owners_come_first_among_weak_ones), UNIT(slices_in_hooks),
            UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_pause_in_a_walk), UNIT(a_walk_reserves),
-           UNIT(a_walk_in_a_walk_needs_no_memory),
+           UNIT(a_walk_in_a_walk_needs_no_memory), UNIT(a_hook_takes_what_has_no_head),
            UNIT(a_finalizer_starts), UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark), UNIT(what_was_cleared_is_taken),
            UNIT(what_was_cleared_is_taken_late), UNIT(brought_back_after_the_verdict),
            UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),

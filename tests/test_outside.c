@@ -479,6 +479,34 @@ static void an_action_is_reached_by_a_report(void)
     }
 }
 
+/* Two wrappers have one p, a proxy of the first, which C holds, and the data of the second. The foreign object of the second
+   one refers to that of the first. So p stays as long as C holds the first one, and not longer. */
+static void two_wrappers_of_one_p(void)
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        host *h = host_open(&small);
+        rrc_object *held = wrap(h, &Wrapper), *other = wrap(h, &Wrapper);
+        size_t p = host_new(h, HOST_OLD);
+
+        check_int(rrc_link(h->heap, host_at(h, p), held, RRC_O), RRC_OK);
+        check_int(rrc_link(h->heap, host_at(h, p), other, RRC_P | RRC_GIVE), RRC_OK);
+        host_note_link(h, p);
+        foreign_set(&F(other)->field[0], F(held));
+        for (; i == 0 && h->deallocs == 0 && host_stats(h).major_collections < 3; )
+            collect(h, 0);
+        check(host_is_alive(h, p));
+        check_ptr(rrc_to_obj(h->heap, held), host_at(h, p));
+        rrc_decref(h->heap, held);
+        collect(h, 0);
+        check(!host_is_alive(h, p));
+        check_int(h->deallocs, 2);
+        h->events[0] = '\0';
+        end(h);
+    }
+}
+
 /* ---- garbage that waits ---- */
 
 /* Three wrappers wait. Foreign code takes the second one, which owns the first one. The third one takes the place of one
@@ -824,7 +852,7 @@ UNIT_GROUP(outside, UNIT(a_foreign_reference_holds_a_wrapper), UNIT(a_proxy_live
            UNIT(number_and_visits_are_weighed_at_one_time), UNIT(a_reference_is_taken_in_a_hook),
            UNIT(a_visit_later_than_the_number),
            UNIT(an_action_is_reached_by_a_report), UNIT(foreign_code_takes_garbage_that_waits),
-           UNIT(what_takes_the_place_of_others_is_garbage),
+           UNIT(what_takes_the_place_of_others_is_garbage), UNIT(two_wrappers_of_one_p),
            UNIT(an_unlinked_action_of_a_store_that_is_taken), UNIT(a_number_below_0),
            UNIT(too_many_visits_are_named), UNIT(only_heaps_with_wrappers_ask),
            UNIT(wrappers_among_others), UNIT(a_number_of_an_earlier_time),
