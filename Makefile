@@ -16,6 +16,7 @@ RRC_CFLAGS := -std=c99 $(WARNINGS) -I.
 BUILD      := build
 HEADER     := rawrefcount.h
 INSIGHT    := bindings/insight/rrc_insight.h
+WEAK       := bindings/weak/rrc_weak.h
 VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
 
 ifneq ($(words $(BUILD)) $(filter /%,$(BUILD)),1 )

@@ -12,10 +12,10 @@
 #
 # The words of a variant are its settings: see tests/variant.sh.
 
-TEST_HEADERS := $(HEADER) $(INSIGHT) $(wildcard tests/*.h) tests/variant.sh
+TEST_HEADERS := $(HEADER) $(INSIGHT) $(WEAK) $(wildcard tests/*.h) tests/variant.sh
 HOST_SRCS    := tests/unit.c tests/host.c tests/objects.c tests/insight.c
 STATES       := $(BUILD)/tests/states.inc
-SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/knots.c tests/states.c tests/other_debug.c tests/other_layout.c \
+SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/weak.c tests/knots.c tests/states.c tests/other_debug.c tests/other_layout.c \
                 tests/static_plain.c tests/static_adapted.c $(wildcard tests/test_*.c)
 NO_CYCLES_SRCS := tests/no_cycles.c $(HOST_SRCS) $(patsubst %,tests/test_%.c,links phases finalizers unlinking \
                   demotion queue movement invariants)
