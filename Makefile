@@ -69,7 +69,7 @@ TENSOR   := $(BUILD)/examples/tensor.so
 
 all: $(CVM) $(PVM) $(EXAMPLES) $(TENSOR) ## build the VM, without and with Python.h, and the examples
 
-$(BUILD)/examples/%: examples/%.c $(HEADER) $(INSIGHT)
+$(BUILD)/examples/%: examples/%.c $(HEADER) $(INSIGHT) $(WEAK)
 	@mkdir -p $(@D)
 	$(CC) $(RRC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $< $(LDFLAGS) -o $@
 
@@ -157,7 +157,8 @@ export LINT_SETTINGS CPPCHECK TIDY_CHECKS
 $(BUILD)/lint.c: Makefile
 	@mkdir -p $(@D)
 	@printf '%s\n' '#define RAWREFCOUNT_IMPLEMENTATION' '#include "rawrefcount.h"' \
-	    '#ifndef RRC_NO_STDIO' '#include "bindings/insight/rrc_insight.h"' '#endif' >$@
+	    '#ifndef RRC_NO_STDIO' '#include "bindings/insight/rrc_insight.h"' '#endif' \
+	    '#include "bindings/weak/rrc_weak.h"' >$@
 
 lint: $(BUILD)/lint.c ## static analysis of the headers; ASCII, blanks, line ends of all files
 	@sh tests/text.sh
@@ -173,11 +174,11 @@ deps-all: ## install what `make test-all` needs, fetch sources of Lua and of CPy
 	@sh tests/npm.sh
 
 # Where install puts its files, and uninstall looks for them.
-INSTALLED = include/rawrefcount.h include/rrc_insight.h lib/pkgconfig/rawrefcount.pc
+INSTALLED = include/rawrefcount.h include/rrc_insight.h include/rrc_weak.h lib/pkgconfig/rawrefcount.pc
 
 install: ## install the headers and rawrefcount.pc below $(DESTDIR)$(PREFIX)
 	for file in $(INSTALLED); do mkdir -p "$(DESTDIR)$(PREFIX)/$$(dirname $$file)" || exit 1; done
-	cp $(HEADER) $(INSIGHT) "$(DESTDIR)$(PREFIX)/include"
+	cp $(HEADER) $(INSIGHT) $(WEAK) "$(DESTDIR)$(PREFIX)/include"
 	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' \
 	    'Name: rawrefcount' \
 	    'Description: Joins a tracing garbage collector with reference-counted C objects' \

@@ -31,9 +31,9 @@ if [ "$command" = build ]; then
     kind=$3
     case $kind in
     dict | slot)
-        sources="unit states host objects insight random suite other_debug other_layout static_plain static_adapted
+        sources="unit states host objects insight weak random suite other_debug other_layout static_plain static_adapted
             knots world cycles random_cycles small_graphs graphs graph $(sources 'test_*.c')" ;;
-    *) sources="unit states insight graph $(sources 'mirror*.c')" ;;
+    *) sources="unit states insight weak graph $(sources 'mirror*.c')" ;;
     esac
     mkdir -p "$out/$kind" && sh tests/states.sh >"$out/$kind/states.inc" || exit 2
     for source in $sources; do
@@ -81,14 +81,14 @@ pass_alone() {
 SLOW_TESTS='ten_million callbacks_may_do_much heaps gc_scale invariants movement memory'
 
 link_all() {
-    o=$out/$kind host="$out/$kind-unit.o $out/$kind-host.o $out/$kind-objects.o $out/$kind-insight.o"
+    o=$out/$kind host="$out/$kind-unit.o $out/$kind-host.o $out/$kind-objects.o $out/$kind-insight.o $out/$kind-weak.o"
     # shellcheck disable=SC2086
     case $kind in
     dict | slot)
         link cycles "$o-cycles.o" "$o-world.o" "$o-random_cycles.o" "$o-small_graphs.o" "$o-graphs.o" "$o-graph.o" $host
         link random "$o-random.o" $host
         link suite "$o-suite.o" "$o-knots.o" "$o-states.o" $host "$o"-other_*.o "$o"-static_*.o "$o"-test_*.o ;;
-    *) link mirror "$o"-mirror*.o "$o-graph.o" "$o-states.o" "$o-insight.o" "$o-unit.o" ;;
+    *) link mirror "$o"-mirror*.o "$o-graph.o" "$o-states.o" "$o-insight.o" "$o-weak.o" "$o-unit.o" ;;
     esac
 }
 run_quick() {

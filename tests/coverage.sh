@@ -1,5 +1,5 @@
 #!/bin/sh
-# coverage.sh - which lines and branches of rawrefcount.h and rrc_insight.h no test reaches.
+# coverage.sh - which lines and branches of rawrefcount.h, rrc_insight.h and rrc_weak.h no test reaches.
 #
 #   coverage.sh count PROGRAM      runs a test of a variant with "cover" (see variant.sh): to
 #                                  BUILD/coverage/NAME.counts go what it counts, by header, line and
@@ -12,7 +12,7 @@
 QUICK=1
 export QUICK
 out=$BUILD/coverage
-headers='rawrefcount.h bindings/insight/rrc_insight.h'
+headers='rawrefcount.h bindings/insight/rrc_insight.h bindings/weak/rrc_weak.h'
 mkdir -p "$out" || exit 1
 command=$1
 shift
@@ -72,13 +72,13 @@ count() {
         # One function of the program a line: its branches, then its files.
         # shellcheck disable=SC2086
         $cov export "$1" -instr-profile="$out/$name.profdata" $headers | tr '{' '\n' |
-            grep -E '"filenames":.*(rawrefcount|rrc_insight)\.h' >"$out/$name.functions" ||
+            grep -E '"filenames":.*(rawrefcount|rrc_insight|rrc_weak)\.h' >"$out/$name.functions" ||
         { echo "failed $name: no counts"; return; }
     awk '{
         n = split(substr($0, index($0, "\"filenames\":[") + 13), file, ",")
         for (i = 1; i <= n; i++) {
             header[i - 1] = ""
-            if (match(file[i], /(rawrefcount|rrc_insight)\.h"/))
+            if (match(file[i], /(rawrefcount|rrc_insight|rrc_weak)\.h"/))
                 header[i - 1] = substr(file[i], RSTART, RLENGTH - 1)
         }
         branches = substr($0, 1, index($0, "],\"count\""))

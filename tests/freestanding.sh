@@ -1,10 +1,16 @@
 #!/bin/sh
-# freestanding.sh - with RRC_NO_STDLIB the header needs no C library: neither its headers
+# freestanding.sh - with RRC_NO_STDLIB the header, with rrc_weak.h, needs no C library: neither its headers
 # nor its functions, but for the three that it says.
 . tests/lib.sh
 out=$BUILD/tests/freestanding
 mkdir -p "$out" || exit 1
-printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n' >"$out/header.c"
+cat >"$out/header.c" <<'END'
+#define RAWREFCOUNT_IMPLEMENTATION
+#include "rawrefcount.h"
+#ifndef RRC_NO_CYCLES
+#include "bindings/weak/rrc_weak.h"
+#endif
+END
 cp "$out/header.c" "$out/header.cc"
 free='-ffreestanding -fno-builtin -fno-stack-protector -fno-pic -O1'
 

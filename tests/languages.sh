@@ -1,5 +1,5 @@
 #!/bin/sh
-# languages.sh - the header, alone and with rrc_insight.h, compiles without a warning as every language that it
+# languages.sh - the header, alone and with rrc_insight.h and rrc_weak.h, compiles without a warning as every language that it
 # promises, in each kind of unit, with each compiler there is, 64 and 32 bits wide. The
 # first standard of each language is optimized too, for the warnings that take that.
 . tests/lib.sh
@@ -11,6 +11,8 @@ cat >"$out/declarations.c" <<'END'
 #include "rawrefcount.h"
 #include "bindings/insight/rrc_insight.h"
 #include "bindings/insight/rrc_insight.h"
+#include "bindings/weak/rrc_weak.h"
+#include "bindings/weak/rrc_weak.h"
 int main(void) { return 0; }
 END
 cat >"$out/implementation.c" <<'END'
@@ -22,6 +24,10 @@ cat >"$out/implementation.c" <<'END'
 #include "bindings/insight/rrc_insight.h"
 #include "bindings/insight/rrc_insight.h"
 #endif
+#ifndef RRC_NO_CYCLES
+#include "bindings/weak/rrc_weak.h"
+#include "bindings/weak/rrc_weak.h"
+#endif
 int main(void) { return rrc_version()[0] == 0; }
 END
 cat >"$out/insight.c" <<'END'
@@ -29,7 +35,12 @@ cat >"$out/insight.c" <<'END'
 #define RRC_INSIGHT_IMPLEMENTATION
 #include "bindings/insight/rrc_insight.h"
 END
-for name in declarations implementation insight; do
+cat >"$out/weak.c" <<'END'
+#include "rawrefcount.h"
+#define RRC_WEAK_IMPLEMENTATION
+#include "bindings/weak/rrc_weak.h"
+END
+for name in declarations implementation insight weak; do
     cp "$out/$name.c" "$out/$name.cc"
 done
 sed '/^#define/d' "$out/implementation.c" >"$out/static.c"
@@ -51,6 +62,7 @@ all_units() {
     shift 2
     compiles $compiler "$@" $STRICT "$out/declarations.$extension"
     compiles $compiler "$@" $STRICT -c "$out/insight.$extension"
+    compiles $compiler "$@" $STRICT -c "$out/weak.$extension"
     for settings in '' '-DRRC_DEBUG' '-DRRC_NO_STDIO' '-DRRC_DEBUG -DRRC_NO_STDIO' '-DRRC_HOST_MOVES=0' \
         '-DRRC_NO_CYCLES -DRRC_NO_STDIO' '-DRRC_NO_CYCLES -DRRC_NO_STDIO -DRRC_DEBUG'; do
         compiles $compiler "$@" $STRICT $settings "$out/implementation.$extension"

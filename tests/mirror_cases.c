@@ -2,6 +2,7 @@
 
 #include "mirror_programs.h"
 #include "whole.h"
+#include "bindings/weak/rrc_weak.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,106 @@ static void check_all_gone(m_world *w)
     check_int(stats_of(w).weak, 0);
     check_int(stats_of(w).edge_nodes, 0);
     check_int(stats_of(w).objects, 0);
+}
+
+/* ---- weak references of C ---- */
+
+typedef struct listener {
+#if HOST_FRONT
+    front_head head;
+#else
+    rrc_object head;
+#endif
+    rrc_object *owned[2];
+} listener;
+
+static const rrc_member listener_members[] = {
+    { "first", offsetof(listener, owned) }, { "second", offsetof(listener, owned) + sizeof(rrc_object *) }, { NULL, 0 }
+};
+static const rrc_type Listener = {
+    .tp_name = "Listener", .tp_basicsize = sizeof(listener), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_members = listener_members, .tp_dealloc = rrc_weak_dealloc, .tp_clear_weakrefs = rrc_weak_clear
+};
+
+/* A new one, with an O link, which only its p holds. */
+static rrc_object *listener_new(vm *v, vm_object **p, int number)
+{
+    rrc_object *ob = rrc_gc_new(v->heap, &Listener);
+    check(ob != NULL);
+    check_int(rrc_gc_track(v->heap, ob), RRC_OK);
+    *p = vm_new(v, number);
+    vm_root(v, *p, 1);
+    RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
+    check_int(vm_link(v, *p, ob, 0), RRC_OK);
+    rrc_decref(v->heap, ob);
+    return ob;
+}
+
+static void count_call(rrc_heap *heap, rrc_weakref *ref, void *arg)
+{
+    check_ptr(rrc_weakref_get(heap, ref), NULL);
+    ++*(int *)arg;
+}
+
+static void live(vm *v, int rounds)
+{
+    while (rounds-- > 0) {
+        check_int(rrc_mirror_step(v->heap), RRC_OK);
+        vm_collect(v);
+        rrc_run_pending(v->heap, 0);
+        rrc_weak_run(v->heap, 0);
+    }
+}
+
+/* Two listeners own each other, and an object of the host refers to them. A publisher, which only the host holds, has a
+   weak reference to the first, and C one to the second. publisher_goes: it is garbage at the same time. */
+static void weak_references_of_c(void)
+{
+    int publisher_goes, given;
+    for (publisher_goes = 0; publisher_goes < 2; publisher_goes++) {
+        vm *v = vm_open(NULL, 1);
+        vm_object *p[3];
+        rrc_object *first = listener_new(v, &p[0], 0), *second = listener_new(v, &p[1], 1),
+                   *publisher = listener_new(v, &p[2], 2), *ob;
+        rrc_weakref *ref;
+        int heard = 0, told = 0;
+        rrc_stats stats;
+        rrc_incref(v->heap, second);
+        ((listener *)(void *)first)->owned[0] = second;
+        rrc_incref(v->heap, first);
+        ((listener *)(void *)second)->owned[0] = first;
+        ((listener *)(void *)publisher)->owned[1] =
+            (rrc_object *)(void *)rrc_weakref_new(v->heap, first, count_call, &heard);
+        ref = rrc_weakref_new(v->heap, second, count_call, &told);
+        check(((listener *)(void *)publisher)->owned[1] != NULL && ref != NULL);
+        live(v, 3);
+        vm_root(v, p[1], 0);
+        for (given = 0; given < 3; given++) {       /* the first keeps it; and then C does, while it holds it */
+            live(v, given);
+            ob = rrc_weakref_get(v->heap, ref);
+            check_ptr(ob, second);
+            if (given == 2)
+                vm_root(v, p[0], 0);
+            live(v, 3);
+            rrc_decref(v->heap, ob);
+        }
+        check_int(heard + told, 0);
+        vm_root(v, p[2], !publisher_goes);
+        live(v, 4);
+        check_ptr(rrc_weakref_get(v->heap, ref), NULL);
+        check_int(told, 1);
+        check_int(heard, !publisher_goes);
+        rrc_weakref_free(v->heap, ref);
+        if (!publisher_goes)
+            vm_root(v, p[2], 0);
+        live(v, 4);
+        check_int(rrc_get_stats(v->heap, &stats), RRC_OK);
+        check_int(stats.objects, 0);
+        v->closed = v->ending = 1;
+        check_int(rrc_heap_free(v->heap), 0);
+        v->ending = 0;
+        vm_close(v);
+    }
 }
 
 /* ---- cycles ---- */
@@ -2010,7 +2111,7 @@ UNIT_GROUP(closed_hosts,
     UNIT(a_failed_step_roots_wrappers), UNIT(wrappers_that_cannot_be_weighed), UNIT(a_visit_later_than_the_number),
     UNIT(a_pause_between_slices_changes_nothing), UNIT(what_a_held_wrapper_owned_goes_at_the_end),
     UNIT(what_was_put_off_is_linked_between_slices),
-    UNIT(untracked_after_a_step_was_given_up),
+    UNIT(untracked_after_a_step_was_given_up), UNIT(weak_references_of_c),
     UNIT(a_wrapper_is_taken_after_it_was_seen), UNIT(a_wrapper_is_taken_after_its_node_has_died));
 
 int mirror_cases(int argc, char **argv)

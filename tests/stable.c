@@ -2,6 +2,7 @@
  * function whose parameters change, or a field, code or macro that goes, is an error here. */
 #include "rawrefcount.h"
 #include "bindings/insight/rrc_insight.h"
+#include "bindings/weak/rrc_weak.h"
 
 #define SAME(result, name, parameters) { result (*same) parameters = name; (void)same; }
 #define HAS(type, field) (void)offsetof(type, field);
@@ -96,6 +97,13 @@ void stable(void)
     SAME(int, rrc_dump_dot, (rrc_heap *, const rrc_insight *, rrc_writeproc, void *))
     SAME(int, rrc_dump_heapsnapshot, (rrc_heap *, const rrc_insight *, rrc_writeproc, void *))
     SAME(int, rrc_report_leaks, (rrc_heap *, const rrc_insight *, rrc_writeproc, void *))
+    SAME(rrc_weakref *, rrc_weakref_new,
+         (rrc_heap *, rrc_object *, void (*)(rrc_heap *, rrc_weakref *, void *), void *))
+    SAME(rrc_object *, rrc_weakref_get, (rrc_heap *, rrc_weakref *))
+    SAME(void, rrc_weakref_free, (rrc_heap *, rrc_weakref *))
+    SAME(void, rrc_weak_clear, (rrc_heap *, rrc_object *))
+    SAME(void, rrc_weak_dealloc, (rrc_heap *, rrc_object *))
+    SAME(size_t, rrc_weak_run, (rrc_heap *, size_t))
     SAME(const char *, rrc_version, (void))
     SAME(const char *, rrc_error_name, (int))
     SAME(const char *, rrc_error_message, (int))

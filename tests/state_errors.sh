@@ -11,7 +11,7 @@ extern const unit_group states;
 static const unit_group *const groups[] = { &states };
 int main(int argc, char **argv) { return unit_main(argc, argv, groups, 1); }'
 printf '%s\n' "$topic" >"$out/main.c"
-for source in host objects unit insight; do
+for source in host objects unit insight weak; do
     $COMPILE -c tests/$source.c -o "$out/$source.o" || exit 1
 done
 
@@ -46,7 +46,7 @@ mistake() {
 try() {
     mkdir -p "$out/$1" && sh tests/states.sh "$out/$1.h" >"$out/$1/states.inc" || exit 1
     $COMPILE -I"$out/$1" "$out/main.c" tests/states.c tests/test_states.c "$out/host.o" "$out/objects.o" "$out/unit.o" \
-        "$out/insight.o" "$implementation" -lpthread -o "$out/$1/states" || exit 1
+        "$out/insight.o" "$out/weak.o" "$implementation" -lpthread -o "$out/$1/states" || exit 1
     "$out/$1/states" >"$out/log" 2>&1
 }
 

@@ -126,6 +126,8 @@ void states_set(states_cast *c)
     check_int(rrc_link(c->heap, c->knot_p, c->knot, RRC_O), RRC_OK);
     c->plain = rrc_new(c->heap, &Bare);
     c->fresh = rrc_new(c->heap, &Bare);
+    c->weak = rrc_weakref_new(c->heap, c->plain, NULL, NULL);
+    check(c->weak != NULL);
     c->loose = rrc_gc_new(c->heap, &Thing);
     c->var = rrc_gc_new_var(c->heap, &GcVar, 1);
     c->spare = rrc_new(c->heap, &Bare);
@@ -140,6 +142,7 @@ void states_let_go(states_cast *c)
 
     held[0] = c->linked, held[1] = c->knot, held[2] = c->plain, held[3] = c->fresh;
     held[4] = c->loose, held[5] = c->var, held[6] = c->spare, held[7] = c->spare_gc;
+    rrc_weakref_free(c->heap, c->weak);
     for (i = 0; i < 8; i++)
         if (held[i] != NULL)
             rrc_decref(c->heap, held[i]);
@@ -550,6 +553,42 @@ CALL(rrc_report_leaks)
     (void)works;
     return answer(code, code == RRC_OK);
 }
+
+CALL(rrc_weakref_new)
+{
+    (void)works;
+    return made(c, (rrc_object *)(void *)rrc_weakref_new(c->heap, c->fresh, NULL, NULL));
+}
+
+CALL(rrc_weakref_get)
+{
+    (void)works;
+    return made(c, rrc_weakref_get(c->heap, c->weak));
+}
+
+CALL(rrc_weakref_free)
+{
+    (void)works;
+    rrc_incref(c->heap, (rrc_object *)(void *)c->weak);
+    rrc_weakref_free(c->heap, c->weak);
+    return says(STATES_NOT_KNOWN);
+}
+
+CALL(rrc_weak_clear)
+{
+    (void)works;
+    rrc_weak_clear(c->heap, c->fresh);
+    return says(STATES_NOT_KNOWN);
+}
+
+CALL(rrc_weak_run)
+{
+    (void)works;
+    return says(rrc_weak_run(c->heap, 0) == 0 ? STATES_NOT_KNOWN : 0);
+}
+
+static void weak_dealloc(rrc_heap *heap, void *ob) { rrc_weak_dealloc(heap, (rrc_object *)ob); }
+CALL(rrc_weak_dealloc) { (void)works; return deleted(c, weak_dealloc, &c->spare); }
 
 /* What follows in an inspection, of which the function is this one. */
 static int inspect_begin(states_cast *c, int code)

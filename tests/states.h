@@ -8,6 +8,7 @@
 #include "layout.h"
 #include "rawrefcount.h"
 #include "bindings/insight/rrc_insight.h"
+#include "bindings/weak/rrc_weak.h"
 #include "unit.h"
 
 #include "states.inc"
@@ -51,6 +52,7 @@ struct states_cast {
     rrc_gcref knot_node;        /* the edge node, in mirrored heaps */
     rrc_object *linked;         /* P link; held by C */
     rrc_object *knot;           /* tracked, with an O link; held by C */
+    rrc_weakref *weak;          /* to plain */
     rrc_object *plain, *fresh, *loose, *var, *spare, *spare_gc;     /* unlinked, held by C */
 
     const states_function *function;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # states.sh [HEADER] - the table of states and functions that test_states.c and mirror_states.c
-# go through, in C. It is made of what the header and rrc_insight.h say: the tag line of each function of >>api
+# go through, in C. It is made of what the header, rrc_insight.h and rrc_weak.h say: the tag line of each function of >>api
 # names a phase, and the table below says what a phase means in each state.
 #
 # The functions of cells are left out, as they need a heap of another kind: see mirror_cells.c.
@@ -33,6 +33,7 @@ function phases() {
     phase("+ ! ! - - - - - - + + + + + - -", "ENDS", "mutator until rrc_heap_free, and the mirror hook")
     phase("+ + + . . . . . . + + + + + + .", "none", "mutator, else NULL")
     phase("+ + ? ? ? ? ? ? ? + + + + + + ?", "none", "mutator and its hooks, unchecked")
+    phase("+ ? ? ? ? ? ? ? ? + + + + + + ?", "none", "mutator, unchecked")
     phase("+ ! ! - + - + + + + + + + + + +", "none", "any but a hook")
     phase("+ + + + + + + + + + + + + + + +", "none", "any")
     phase("+ + + + + + + + + + + + + + + -", "none", "any until rrc_heap_free is done")
@@ -114,7 +115,7 @@ BEGIN {
 }
 
 />>(api|functions)$/ && /^(\/\*| \*) >>/ { part = "api" }
-/^#endif \/\* RRC_INSIGHT_H/ { part = "" }
+/^#endif \/\* RRC_(INSIGHT|WEAK)_H/ { part = "" }
 /^\/\* ---- what the inline functions need/ { part = "" }
 /^\/\* The state of a heap, and the invariant/ { part = "invariants" }
 /^} rrci_state;/ { part = "" }
@@ -204,7 +205,7 @@ END {
             complain("what phase is for RRCI_" group "?")
     if (failed)
         exit 1
-    print "/* Made by tests/states.sh from rawrefcount.h and rrc_insight.h. */"
+    print "/* Made by tests/states.sh from rawrefcount.h, rrc_insight.h and rrc_weak.h. */"
     printf "#define STATES(X)"
     for (i = 1; i <= state_count; i++)
         printf " \\\n    X(%s, %s)", state[i], words[state[i]]
@@ -221,4 +222,4 @@ END {
     }
     print ""
 }
-' "${1:-rawrefcount.h}" bindings/insight/rrc_insight.h
+' "${1:-rawrefcount.h}" bindings/insight/rrc_insight.h bindings/weak/rrc_weak.h

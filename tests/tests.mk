@@ -13,16 +13,16 @@
 # The words of a variant are its settings: see tests/variant.sh.
 
 TEST_HEADERS := $(HEADER) $(INSIGHT) $(WEAK) $(wildcard tests/*.h) tests/variant.sh
-HOST_SRCS    := tests/unit.c tests/host.c tests/objects.c tests/insight.c
+HOST_SRCS    := tests/unit.c tests/host.c tests/objects.c tests/insight.c tests/weak.c
 STATES       := $(BUILD)/tests/states.inc
-SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/weak.c tests/knots.c tests/states.c tests/other_debug.c tests/other_layout.c \
+SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/knots.c tests/states.c tests/other_debug.c tests/other_layout.c \
                 tests/static_plain.c tests/static_adapted.c $(wildcard tests/test_*.c)
 NO_CYCLES_SRCS := tests/no_cycles.c $(HOST_SRCS) $(patsubst %,tests/test_%.c,links phases finalizers unlinking \
                   demotion queue movement invariants)
 RANDOM_SRCS  := tests/random.c $(HOST_SRCS)
 WORLD_SRCS   := tests/world.c tests/random_cycles.c $(HOST_SRCS)
 CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c tests/graph.c $(WORLD_SRCS)
-MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/graph.c tests/states.c tests/unit.c tests/impl.c tests/insight.c
+MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/graph.c tests/states.c tests/unit.c tests/impl.c tests/insight.c tests/weak.c
 GRAPHS       := $(sort $(wildcard tests/graphs/*.graph))
 BUILD_VARIANT = @echo "building $@"; CFLAGS='$(CFLAGS) $(1)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
 
@@ -31,7 +31,7 @@ $(BUILD)/tests/impl-%.o: tests/impl.c $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* tests/impl.c
 
 # What the header's comments promise of each function in each state.
-$(STATES): tests/states.sh $(HEADER) $(INSIGHT)
+$(STATES): tests/states.sh $(HEADER) $(INSIGHT) $(WEAK)
 	@mkdir -p $(@D)
 	@sh tests/states.sh >$@
 

@@ -27,6 +27,7 @@ build = {
       ["include/rawrefcount.h"] = "rawrefcount.h",
       ["include/rrc_lua.h"] = "bindings/lua/rrc_lua.h",
       ["include/rrc_insight.h"] = "bindings/insight/rrc_insight.h",
+      ["include/rrc_weak.h"] = "bindings/weak/rrc_weak.h",
     },
   },
 }

@@ -14,10 +14,10 @@
  *     rrc_run_pending(h, 0); rrc_weak_run(h, 0);      // at a safe point of the host: callbacks that wait are called
  *
  * RAWREFCOUNT_IMPLEMENTATION switches on the functions of both headers. To have these functions in another unit, define
- * RRC_WEAK_IMPLEMENTATION there. They use only public functions of rawrefcount.h, and no C library. If RRC_REFCNT,
- * RRC_LINK or RRC_TYPE adapt the header to a layout of your own, define RRC_WEAK_HEAD in the unit with the functions: the
- * type of the head of your objects. The page README.md beside this file is a guide. The license is that of
- * rawrefcount.h.
+ * RRC_WEAK_IMPLEMENTATION there. They use only public functions of rawrefcount.h, and of the C library only memcpy.
+ * If RRC_REFCNT, RRC_LINK or RRC_TYPE adapt the header to a layout of your own, define RRC_WEAK_HEAD in the unit with
+ * the functions: the type of the head of your objects. The page README.md beside this file is a guide. The license is
+ * that of rawrefcount.h.
  *
  * CONTENTS (search for the tag): >>semantics, >>functions, >>implementation (nodes, the table, deaths, callbacks, weak
  * references)
@@ -29,6 +29,9 @@
 #ifndef RAWREFCOUNT_H
 #error "rrc_weak.h: include rawrefcount.h first"
 #endif
+#ifdef RRC_NO_CYCLES
+#error "rrc_weak.h: it needs what RRC_NO_CYCLES leaves out: do not define that in this unit and in the implementing one"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,9 +41,9 @@ extern "C" {
  * ---------------------------------------------------------------------------
  * A weak reference refers to an object and does not keep it alive. It is DEAD as soon as
  *   - the object's last reference is gone, and its tp_finalize, if any, has not taken a new one;
- *   - a collection has found the object to be garbage that waits for rrc_run_pending. All weak references to the garbage
- *     of a collection are dead before any of its callbacks or finalizers runs (PEP 442). They stay dead if a finalizer
- *     resurrects the object (if C takes a reference to garbage that waits, before rrc_run_pending or rrc_weakref_get
+ *   - a collection has found the object to be garbage that waits for rrc_run_pending. All weak references to the
+ *     garbage of a collection are dead before any of its callbacks or finalizers runs (PEP 442). They stay dead if a
+ *     finalizer resurrects the object (if C takes a reference to garbage that waits, before rrc_run_pending or rrc_weakref_get
  *     has come to it, the object keeps its weak references);
  *   - the weak reference itself is such garbage;
  *   - rrc_weak_clear was called for the object, rrc_gc_resize has moved it, or the heap has ended.
@@ -51,8 +54,9 @@ extern "C" {
  * callbacks for one object the newest is called first, as in CPython. They run outside collections, in one of these
  * calls:
  *   - rrc_weak_run, which calls all that wait;
- *   - rrc_weak_clear in the tp_dealloc of any object. If the tp_dealloc of a type begins with rrc_weak_clear(heap, self),
- *     callbacks for its objects are called at once, as by PyObject_ClearWeakRefs in CPython.
+ *   - rrc_weak_clear in the tp_dealloc of any object. If the tp_dealloc of a type begins with
+ *     rrc_weak_clear(heap, self), callbacks for its objects are called at once, as by PyObject_ClearWeakRefs in
+ *     CPython.
  *
  * A weak reference is itself a counted and tracked object, which owns nothing. The object that owns it visits it in
  * tp_traverse, or lists it in tp_members: so a collection knows that it is garbage when its owner is. The tp_dealloc of
@@ -84,13 +88,13 @@ typedef void (*rrc_weakproc)(rrc_heap *heap, rrc_weakref *ref, void *arg);
 RRC_API rrc_weakref *rrc_weakref_new(rrc_heap *heap, rrc_object *ob, rrc_weakproc callback, void *arg);
 
 /* Return a new reference to the object of ref, or NULL: ref is dead, or NULL. In a collection in slices the object may
-   be garbage that does not wait yet: then it is alive again, as after rrc_incref. (In a hook, or inside a collection, the
-   call can be refused with RRC_EPHASE, which is logged. Then it returns NULL, although ref is not dead.)
+   be garbage that does not wait yet: then it is alive again, as after rrc_incref. (In a hook, or inside a collection,
+   the call can be refused with RRC_EPHASE, which is logged. Then it returns NULL, although ref is not dead.)
    [mutator, unchecked | frees only | calls what rrc_incref does | O(1)] */
 RRC_API rrc_object *rrc_weakref_get(rrc_heap *heap, rrc_weakref *ref);
 
-/* Drop a reference to a weak reference, as rrc_decref does. After the last one its callback is not called any more. NULL
-   is ignored. [any | frees only | nothing | O(1)] */
+/* Drop a reference to a weak reference, as rrc_decref does. After the last one its callback is not called any more.
+   NULL is ignored. [any | frees only | nothing | O(1)] */
 RRC_API void rrc_weakref_free(rrc_heap *heap, rrc_weakref *ref);
 
 /* All weak references to ob are dead from now on. This function is the tp_clear_weakrefs of the types of objects with
@@ -105,8 +109,8 @@ RRC_API void rrc_weak_clear(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrc_weak_dealloc(rrc_heap *heap, rrc_object *self);
 
 /* Call callbacks that wait, at most max; 0 means all, also those of what dies meanwhile. Call this after
-   rrc_run_pending. Returns how many were called. In a callback it does nothing and returns 0. In a collection or a step,
-   in nested deallocs and at the limit of rrc_run_pending, the callbacks wait for the next rrc_run_pending.
+   rrc_run_pending. Returns how many were called. In a callback it does nothing and returns 0. In a collection or a
+   step, in nested deallocs and at the limit of rrc_run_pending, the callbacks wait for the next rrc_run_pending.
    [any | frees only | calls callbacks | O(callbacks)] */
 RRC_API size_t rrc_weak_run(rrc_heap *heap, size_t max);
 
@@ -130,6 +134,18 @@ RRC_API size_t rrc_weak_run(rrc_heap *heap, size_t max);
 
 #if (defined(RAWREFCOUNT_IMPLEMENTATION) || defined(RRC_WEAK_IMPLEMENTATION)) && !defined(RRCW_IMPLEMENTED)
 #define RRCW_IMPLEMENTED
+
+#ifdef RRC_NO_STDLIB
+#ifdef __cplusplus
+extern "C" {
+#endif
+void *memcpy(void *to, const void *from, size_t size);
+#ifdef __cplusplus
+}
+#endif
+#else
+#include <string.h>
+#endif
 
 #ifndef RRC_WEAK_HEAD
 #ifdef RRCI_ADAPTED_LAYOUT
@@ -293,8 +309,8 @@ static void rrcw_free_table(rrc_heap *heap, rrcw_center *center)
 
 /* ---- deaths ---- */
 
-/* The object of the node is dead: the node waits for the calls of callbacks. This allocates and frees nothing, and calls
-   nothing of rawrefcount.h, as collections come here, too. */
+/* The object of the node is dead: the node waits for the calls of callbacks. This allocates and frees nothing, and
+   calls nothing of rawrefcount.h, as collections come here, too. */
 static void rrcw_die(rrcw_center *center, rrcw_node *node)
 {
     rrcw_unhang(center, node);
@@ -379,13 +395,16 @@ static void rrcw_call_back(rrc_heap *heap, rrcw_center *center)
     }
 }
 
-/* The tp_finalize of the center: its last reference was dropped. While there are weak references, it takes a new one. */
+/* The tp_finalize of the center: its last reference was dropped. With weak references left it takes a new one. */
 static void rrcw_center_finalize(rrc_heap *heap, rrc_object *self)
 {
     rrcw_center *center = (rrcw_center *)(void *)self;
     rrc_incref(heap, self);
     rrcw_call_back(heap, center);
     center->is_dropped = 0;
+#ifdef RRC_DEBUG
+    center->waits_since = 0;
+#endif
     if (center->references == 0)
         rrc_decref(heap, self);
 }
@@ -498,8 +517,8 @@ static void rrcw_ref_clear(rrc_heap *heap, rrc_object *self)
 }
 
 static const rrc_type rrcw_ref_type = {
-    RRC_OBJECT_HEAD_INIT(NULL), "rrc_weakref", sizeof(rrc_weakref), 0, RRC_TPFLAGS_HAVE_GC, rrcw_ref_dealloc, NULL, NULL,
-    NULL, NULL, rrcw_ref_clear, NULL, NULL
+    RRC_OBJECT_HEAD_INIT(NULL), "rrc_weakref", sizeof(rrc_weakref), 0, RRC_TPFLAGS_HAVE_GC, rrcw_ref_dealloc, NULL,
+    NULL, NULL, NULL, rrcw_ref_clear, NULL, NULL
 };
 
 /* May ob get a weak reference? Logs the reason if not. */
@@ -516,20 +535,22 @@ static int rrcw_may_refer(rrc_heap *heap, rrc_object *ob)
     if (rrc_inspect_begin(heap, function) != RRC_OK)
         return 0;
     type = RRC_TYPE(ob);
-    code = type == NULL ? rrc_log(heap, RRC_ETYPE, function, ob, NULL, "the type is NULL") : rrc_inspect(heap, ob, &info);
+    code = type == NULL ? rrc_log(heap, RRC_ETYPE, function, ob, NULL, "the type is NULL")
+                        : rrc_inspect(heap, ob, &info);
     rrc_inspect_end(heap);
     if (code != RRC_OK)
         return 0;
     if ((type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 && type->tp_clear_weakrefs == NULL)
         code = rrc_log(heap, RRC_ETYPE, function, ob, NULL,
-                       "tp_clear_weakrefs is NULL, so that a weak reference would give garbage: set it to rrc_weak_clear");
+                       "tp_clear_weakrefs is NULL, so that a weak reference would give garbage: set it to "
+                       "rrc_weak_clear");
     else if (RRC_REFCNT(ob) == 0)
         code = rrc_log(heap, RRC_EREFCNT, function, ob, NULL,
                        "the object is being deallocated: make weak references before its last reference is dropped");
     else if ((info.is & RRC_IS_WAITING) != 0)
         code = rrc_log(heap, RRC_EPHASE, function, ob, NULL,
-                       "the object is garbage, whose finalizer may be running: resurrect it by rrc_incref, and make the "
-                       "weak reference when its tp_finalize has returned");
+                       "the object is garbage, whose finalizer may be running: resurrect it by rrc_incref, and make "
+                       "the weak reference when its tp_finalize has returned");
     return code == RRC_OK;
 }
 
@@ -641,11 +662,15 @@ RRC_API void rrc_weak_clear(rrc_heap *heap, rrc_object *ob)
 /* Drop the members of an object; if only_weak, those that are weak references. */
 static void rrcw_drop_members(rrc_heap *heap, rrc_object *self, int only_weak)
 {
+    rrc_object *const none = NULL;
     const rrc_member *member = RRC_TYPE(self)->tp_members;
     for (; member != NULL && member->name != NULL; member++) {
-        rrc_object **field = (rrc_object **)(void *)((char *)self + member->offset);
-        if (!only_weak || (*field != NULL && RRC_TYPE(*field) == &rrcw_ref_type))
-            RRC_CLEAR(heap, *field);
+        rrc_object *value;          /* (the field can be a pointer to any struct) */
+        memcpy(&value, (const char *)self + member->offset, sizeof value);
+        if (value == NULL || (only_weak && RRC_TYPE(value) != &rrcw_ref_type))
+            continue;
+        memcpy((char *)self + member->offset, &none, sizeof none);
+        rrc_decref(heap, value);
     }
 }
 
