@@ -43,8 +43,8 @@ extern "C" {
  *   - the object's last reference is gone, and its tp_finalize, if any, has not taken a new one;
  *   - a collection has found the object to be garbage that waits for rrc_run_pending. All weak references to the
  *     garbage of a collection are dead before any of its callbacks or finalizers runs (PEP 442). They stay dead if a
- *     finalizer resurrects the object (if C takes a reference to garbage that waits, before rrc_run_pending or rrc_weakref_get
- *     has come to it, the object keeps its weak references);
+ *     finalizer resurrects the object. (If C takes a reference to garbage that waits, before rrc_run_pending or
+ *     rrc_weakref_get has come to it, the object keeps its weak references.)
  *   - the weak reference itself is such garbage;
  *   - rrc_weak_clear was called for the object, rrc_gc_resize has moved it, or the heap has ended.
  * A dead weak reference stays dead. An object in the dealloc queue is alive: rrc_weakref_get brings it back.
