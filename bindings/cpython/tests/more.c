@@ -1,5 +1,5 @@
 /* more.c - operators in place, formats, exceptions that are dealt with, tracebacks, and what else C code asks for. As
- * the extension of our own that says the same in CPython: more.txt. */
+ * the extension of our own that says the same in CPython: more.utf8. */
 #include "say.h"
 
 /* Python.h has frames, but not how they are made. */
