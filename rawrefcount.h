@@ -336,9 +336,10 @@
  *          is read. New: complex, PyArg_VaParse, PyArg_VaParseTupleAndKeywords, Py_CLEANUP_SUPPORTED.
  *        - A link of an object whose type has RRC_TPFLAGS_HAVE_GC and tp_basicsize 0 is refused (RRC_ETYPE).
  *        - rrc_heap_free gives up sooner if finalizers make garbage without end while there are many objects.
- *        - rrc_run_pending(heap, 0) drops all references of rrc_decref_later that have come. With a limit these leave half
- *          of it to other work.
- *        - After rrc_major_collection_pause the host need not report again what it has reported. In a mirrored heap it leaves an open step alone.
+ *        - rrc_run_pending(heap, 0) drops all references of rrc_decref_later that have come. With a limit these leave
+ *          half of it to other work.
+ *        - After rrc_major_collection_pause the host need not report again what it has reported. In a mirrored heap
+ *          the call leaves an open step alone.
  *        - Python.h: weak references to garbage and in it are dead together, before any callback or finalizer runs.
  *          A weak reference that is garbage has no callback. `weakref` can be a base of a class.
  *        - Python.h: `__slots__`; bases whose layouts do not fit are refused; a dict or a tuple can contain itself when
@@ -969,8 +970,8 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    of P links, then cyclic garbage. The hook `parted` is called for each link before its
    object goes, and the slot of p is set to NULL. A link that is made meanwhile parts when nobody owns its
    object, at the latest when links do not hold any more. Finalizers and deallocs can make more garbage and links. The
-   work goes on until nothing is left to do, or 10000 rounds have not reduced the number of objects (fewer rounds if there
-   are many objects: those rounds search as many as are marked above). In the end the
+   work goes on until nothing is left to do, or 10000 rounds have not reduced the number of objects (fewer rounds if
+   there are many objects: those rounds search as many as are marked above). In the end the
    links of what C holds are dissolved likewise, with a call of `parted` for each.
    The call returns how many of the obs that were linked or in the queue C still holds. They end unlinked with their
    true count. (These are not counted: static objects, uncollectable garbage, and objects without a
@@ -1181,8 +1182,8 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
    rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
-/* Do pending work. First drop the references of rrc_decref_later (with a limit, half of it goes to these, and what is left of
-   it in the end), then the queue's. Then clear the weak references
+/* Do pending work. First drop the references of rrc_decref_later (with a limit, half of it goes to these, and what is
+   left of it in the end), then the queue's. Then clear the weak references
    of all cyclic garbage, run its finalizers, and clear it. As soon as C takes a reference to an object that waits, by
    rrc_incref or in another way, the object is garbage no more, and neither is all that it reaches in C: what has not
    been done is not done. An object whose own slot is running may take references to itself, if it drops them again.
@@ -1347,8 +1348,8 @@ RRC_API int rrc_gc_is_enabled(rrc_heap *heap);
 
 /* Call callback(ob, arg) for each tracked object, until it returns 0. ob is held during the call. The
    callback may make, track, untrack and free objects. Objects that are tracked during the walk, and garbage that C gets
-   hold of meanwhile, may be left out. The search for cycles is off during the walk. In the middle of a major collection in slices a walk
-   needs memory; if there is none, no object is visited.
+   hold of meanwhile, may be left out. The search for cycles is off during the walk. In the middle of a major collection
+   in slices a walk needs memory; if there is none, no object is visited.
    [mutator | allocates | calls callback, dealloc, realloc | O(tracked objects)] */
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg);
 
@@ -2230,7 +2231,8 @@ struct rrc_heap {
     size_t        alive;            /* number of objects found alive by this search, without those kept */
     size_t        scan;             /* number of tracked objects passed by the scan of this search */
     rrci_gray     gray;
-    char          host_reports;     /* ... has done so since the last major collection; and: some reports are forgotten */
+    char          host_reports;     /* RRCI_REPORTS: the host has done so since the last major collection;
+                                       RRCI_REPORTS_LOST: some reports are forgotten */
     char          plan;             /* RRCI_SEARCH or RRCI_NO_SEARCH, from the first report or the trace call of a
                                        major collection to its end; else RRCI_UNDECIDED */
     char          searched;         /* this major collection has searched for cycles; 2: the result is not used, as
@@ -5690,8 +5692,8 @@ static RRCI_COLD int rrci_can_be_relinked(rrc_heap *heap, rrc_object *ob)
 
 static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts);
 
-/* Empty its link field: take from ob what that stands for, the old link or its place in heap->later. With ob all that comes
-   before it there goes to the queue, so that each object is moved once. */
+/* Empty its link field: take from ob what that stands for, the old link or its place in heap->later. With ob all that
+   comes before it there goes to the queue, so that each object is moved once. */
 static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
 {
     int has_dead_cell = rrci_has_dead_cell(heap, ob);
@@ -7896,8 +7898,8 @@ static void rrci_end_slices(rrc_heap *heap)
     rrci_leave_slices(heap);
 }
 
-/* Forget what the collection has done so far. The heap may end next, and C's objects keep their counts: no mark of a watched
-   object stays in them. */
+/* Forget what the collection has done so far. The heap may end next, and C's objects keep their counts: no mark of a
+   watched object stays in them. */
 static void rrci_pause_slices(rrc_heap *heap)
 {
     rrci_reset_scratch(heap);
@@ -8608,8 +8610,8 @@ static int rrci_do_deferred(rrc_heap *heap)
     return 1;
 }
 
-/* Do pending work in this order, until none is left or the quota is spent. Letters get half of it first, and what the rest
-   leaves of it. Returns the number of objects handled. */
+/* Do pending work in this order, until none is left or the quota is spent. Letters get half of it first, and what the
+   rest leaves of it. Returns the number of objects handled. */
 static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
 {
     int running = heap->running;
@@ -10505,8 +10507,8 @@ RRC_API void *rrc_userdata(const rrc_heap *heap)
 /* So many rounds of work may leave as many objects as before. For the order, a tenth. */
 #define RRCI_MOST_ROUNDS 10000
 
-/* In rounds of marking for the order, and in rounds of searching that leave as many objects as before, no more objects and
-   links are looked at than these and eight times all. */
+/* In rounds of marking for the order, and in rounds of searching that leave as many objects as before, no more objects
+   and links are looked at than these and eight times all. */
 #define RRCI_MOST_MARKED ((size_t)1 << 20)
 
 static size_t rrci_count_left(const rrc_heap *heap)
