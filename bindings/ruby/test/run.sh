@@ -63,6 +63,11 @@ run_tests() {
         if [ "$test" != "$name" ]; then NODES_WHOLE=1; export NODES_WHOLE; fi
         "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "-I$HERE/test" "$HERE/test/test_$test.rb" 2>&1 || echo "ERROR: test_$name"
     done | tee "$LOG"
+    # (Failures once more: the end of a log is what one sees.)
+    awk '/^ERROR: / { print }
+         /^ +[0-9]+\) (Failure|Error):$/ { shown = 1 }
+         /^$/ { shown = 0 }
+         shown { print }' "$LOG"
     awk '/^[0-9]+ runs, / { runs += $1; bad += $5 + $7; skips += $9 }
          /^ERROR: / && !/bad/ { errors++ }
          END { if (bad == 0 && errors > 0) bad = errors
