@@ -169,7 +169,8 @@ static void types_with_only_members(void)
     watch(&v, h, owned, 2);
     KNOT(ob)->ref[2] = owned;
     rrc_decref(h->heap, ob);
-    check_events(h, "k1 k2 d2");
+    check(strcmp(h->events, "k1 k2 d2") == 0 || strcmp(h->events, "k1 d2 k2") == 0);    /* (few deallocs may nest) */
+    h->events[0] = '\0';
     let_go(h, w.ref);
     let_go(h, v.ref);
     ob = rrc_new(h->heap, &Freed);
