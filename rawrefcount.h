@@ -4809,12 +4809,28 @@ static void rrci_add_to_absolving(rrci_absolving *absolving, rrc_object *ob)
     absolving->first = ob;
 }
 
+static int rrci_visit_absolve(rrc_object *ob, void *arg);
+
+/* Garbage has been reached. What was cleared can be gray, if a search goes on: then its scratch word is in use, and it is
+   visited at once. (It mostly refers to nothing any more, so this does not nest deeply.) */
+static void rrci_absolve_reached(rrci_absolving *absolving, rrc_object *ob)
+{
+    rrc_heap *heap = absolving->search.heap;
+    if (!rrci_is_in_tracked(ob) || !rrci_is_gray(&heap->gray, rrci_gc_head_of(ob))) {
+        rrci_add_to_absolving(absolving, ob);
+        return;
+    }
+    RRC_REFCNT(ob) &= INTPTR_MAX;
+    rrci_traverse(&absolving->search, ob, rrci_visit_absolve);
+    rrci_absolve(heap, ob);
+}
+
 static int rrci_visit_absolve(rrc_object *ob, void *arg)
 {
     rrci_absolving *absolving = (rrci_absolving *)arg;
     rrc_heap *heap = absolving->search.heap;
     if (RRC_REFCNT(ob) < 0 && rrci_is_condemned(heap, ob))
-        rrci_add_to_absolving(absolving, ob);
+        rrci_absolve_reached(absolving, ob);
     else if (heap->slot_calls != NULL && rrci_slot_call_of(heap, ob) != NULL)
         rrci_slot_call_of(heap, ob)->is_reached = 1;
     return 0;
@@ -4826,7 +4842,7 @@ static void rrci_absolve_all(rrc_heap *heap, rrc_object *ob)
     rrci_absolving absolving;
     rrci_begin_search(&absolving.search, heap, 0, "rrc_incref");
     absolving.first = NULL;
-    rrci_add_to_absolving(&absolving, ob);
+    rrci_absolve_reached(&absolving, ob);
     while ((ob = absolving.first) != NULL) {
         absolving.first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
         rrci_gc_head_of(ob)->is.refs = 0;
