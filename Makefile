@@ -100,7 +100,8 @@ $(eval $(call run,tensor,$(PVM) $(TENSOR),sh tests/tensor.sh $(PVM) $(TENSOR)))
 $(eval $(call run,tensor-asan,$(BUILD)/pvm-asan $(BUILD)/examples/debug/tensor.so,\
     sh tests/tensor.sh $(BUILD)/pvm-asan $(BUILD)/examples/debug/tensor.so))
 $(eval $(call run,languages,,sh tests/languages.sh))
-$(eval $(call run,lint,$(BUILD)/lint.c,env LINT_SETTINGS='NDEBUG RRC_DEBUG' sh tests/lint.sh $(BUILD)/lint.c))
+$(eval $(call run,lint,$(BUILD)/lint.c $(BUILD)/lint_weak.c,\
+    env LINT_SETTINGS='NDEBUG RRC_DEBUG' sh tests/lint.sh $(BUILD)/lint.c $(BUILD)/lint_weak.c))
 $(eval $(call run,freestanding,,sh tests/freestanding.sh))
 $(eval $(call run,abis,,sh tests/abis.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
@@ -157,12 +158,16 @@ export LINT_SETTINGS CPPCHECK TIDY_CHECKS
 $(BUILD)/lint.c: Makefile
 	@mkdir -p $(@D)
 	@printf '%s\n' '#define RAWREFCOUNT_IMPLEMENTATION' '#include "rawrefcount.h"' \
-	    '#ifndef RRC_NO_STDIO' '#include "bindings/insight/rrc_insight.h"' '#endif' \
+	    '#ifndef RRC_NO_STDIO' '#include "bindings/insight/rrc_insight.h"' '#endif' >$@
+
+$(BUILD)/lint_weak.c: Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' '#include "rawrefcount.h"' '#define RRC_WEAK_IMPLEMENTATION' \
 	    '#include "bindings/weak/rrc_weak.h"' >$@
 
-lint: $(BUILD)/lint.c ## static analysis of the headers; ASCII, blanks, line ends of all files
+lint: $(BUILD)/lint.c $(BUILD)/lint_weak.c ## static analysis of the headers; ASCII, blanks, line ends of all files
 	@sh tests/text.sh
-	@sh tests/lint.sh $(BUILD)/lint.c
+	@sh tests/lint.sh $(BUILD)/lint.c $(BUILD)/lint_weak.c
 
 deps: ## install what `make test` needs (Debian, Ubuntu; elsewhere say what)
 	@sh tests/deps.sh

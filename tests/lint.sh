@@ -1,8 +1,7 @@
 #!/bin/sh
-# lint.sh FILE - static analysis of an implementing unit, with each setting of LINT_SETTINGS,
+# lint.sh FILE... - static analysis of implementing units, with each setting of LINT_SETTINGS,
 # by whatever of cppcheck, clang-tidy and gcc's analyzer is there.
 . tests/lib.sh
-file=$1
 log=$BUILD/lint.log
 
 # finds_nothing NAME COMMAND...
@@ -17,7 +16,8 @@ finds_nothing() {
     fi
 }
 
-for setting in $LINT_SETTINGS; do
+analyze() {
+    file=$1 setting=$2
     if have cppcheck; then
         # shellcheck disable=SC2086
         finds_nothing "cppcheck $setting" $CPPCHECK -D$setting "$file"
@@ -35,5 +35,11 @@ for setting in $LINT_SETTINGS; do
     else
         skip "gcc -fanalyzer: not there"
     fi
+}
+
+for one in "$@"; do
+    for each in $LINT_SETTINGS; do
+        analyze "$one" "$each"
+    done
 done
 finish
