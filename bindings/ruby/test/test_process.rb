@@ -84,7 +84,8 @@ class TestProcess < Minitest::Test
     "stress" => "GC.stress = true; $n = Nodes::Node.new; $n[0] = proc { $n }",
     "a_search_in_slices" => "$a = Array.new(1000) { Nodes::Node.new(0, 2).tap { |n| n[0] = proc { n } } }; " \
                             "Rawrefcount.slice_units = 1; GC.start(full_mark: true, immediate_mark: false)",
-    "a_thread_running" => "Thread.new { loop { Nodes::Node.new[0] = 'x' } }; sleep 0.1"
+    # (It does other things, too: see "What other threads send" in the README.)
+    "a_thread_running" => "Thread.new { loop { Nodes::Node.new[0] = 'x'; sleep 0.001 } }; sleep 0.1"
   }.freeze
 
   END_PROGRAMS.each do |name, program|
