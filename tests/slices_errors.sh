@@ -18,7 +18,8 @@ build() {
 
 # notices KIND: which run has failed goes to the variable `by`.
 notices() {
-    $limit "$out/slices-$1" random 1 10000 >"$out/log" 2>&1 || { by=random; return 0; }
+    case $1 in slot) seeds=3000 ;; *) seeds=10000 ;; esac       # (debug builds are slower)
+    $limit "$out/slices-$1" random 1 $seeds >"$out/log" 2>&1 || { by=random; return 0; }
     $limit "$out/slices-$1" small 5 >"$out/log" 2>&1 || { by=small; return 0; }
     return 1
 }
@@ -42,7 +43,8 @@ control() {
 
 # in_function NAME COMMANDS: sed commands for the text of one function only.
 in_function() { printf '/^[a-zA-Z].*[ *]%s(/,/^}/{\n%s\n}' "$1" "$2"; }
-no_hold='s/rrci_get_hold(heap, ob);/;/'
+# no_event KIND FUNCTION: the function reports no event of this kind.
+no_event() { in_function "$2" "s/rrci_event(heap, ob, RRCI_EVENT_$1);/;/"; }
 
 # With few queues of gray objects there is more than one object in a queue.
 sed 's/^#define RRCI_STRIPES .*/#define RRCI_STRIPES ((size_t)2)/' rawrefcount.h >"$out/rawrefcount.h"
@@ -53,47 +55,48 @@ if notices dict; then fail "the header as it is does not pass"; tail -n 3 "$out/
 # What the mutator does.
 control increfs_are_not_seen dict "$(in_function rrc_incref 's/if (RRC_REFCNT(ob) < 0)/if (0)/')"
 control touches_are_not_seen dict "$(in_function rrc_touch 's/if (RRC_REFCNT(ob) < 0)/if (0)/')"
-control a_link_does_not_make_alive dict "$(in_function rrci_make_link "$no_hold")"
+control a_link_does_not_make_alive dict "$(no_event LINKED rrci_make_link)"
 control a_link_does_not_trace_p dict "$(in_function rrci_make_link 's/rrci_trace_p(heap, p);/;/')"
-control tracking_does_not_make_alive dict "$(in_function rrc_gc_track "$no_hold")"
-control the_dying_move_what_they_own dict "$(in_function rrci_dealloc 's/rrci_let_move_out(heap, ob);/;/')"
-control a_finalizer_starts dict "$(in_function rrci_dealloc 's/rrci_let_move_out(heap, ob);    /;/')"
-control untracking_moves_what_is_owned dict "$(in_function rrc_gc_untrack 's/rrci_let_move_out(heap, ob);/;/')"
-control the_gray_are_untracked dict "$(in_function rrc_gc_untrack "$no_hold")"
-control the_unlinked_stay_white dict "$(in_function rrci_note_unlinked "$no_hold")"
-control the_returned_stay_white dict "$(in_function rrci_gc_return "$no_hold")"
+control tracking_does_not_make_alive dict "$(no_event LINKED rrc_gc_track)"
+control the_dying_move_what_they_own dict "$(no_event DYING rrci_finalize_dying)
+$(no_event DYING rrci_untrack_dying)"
+control a_finalizer_starts dict "$(no_event DYING rrci_untrack_dying)"
+control untracking_moves_what_is_owned dict "$(no_event UNTRACKED rrc_gc_untrack)"
+control the_gray_are_untracked dict "$(no_event HELD rrc_gc_untrack)"
+control the_unlinked_stay_white dict "$(no_event UNLINKED rrci_bury)"
+control the_returned_stay_white dict "$(in_function rrci_gc_return 's/rrci_get_hold(heap, ob);/;/')"
 control a_snapshot_misses_what_is_read dict "$(in_function rrci_to_obj_otherwise 's/rrci_trace_p(heap, RRC_LINK(ob));/;/')"
 control a_snapshot_is_not_told dict "$(in_function rrc_major_collection_start 's/heap->desc.snapshot != 0/0/')"
 control p_of_what_is_held_is_not_traced dict "$(in_function rrci_get_hold 's/rrci_trace_p(heap, RRC_LINK(ob));/;/')"
 
 # The search.
-control nothing_is_watched dict "$(in_function rrci_see 's/= INTPTR_MIN;/= 0;/')"
-control unheld_links_are_not_watched dict "$(in_function rrci_root_link 's/RRC_REFCNT(ob) |= INTPTR_MIN;/;/')"
+control nothing_is_watched dict "$(in_function rrci_see 's/rrci_watch(ob);/;/')"
+control unheld_links_are_not_watched dict "$(in_function rrci_root_link 's/rrci_watch(ob);/;/')"
 control entries_move dict "$(in_function rrci_gc_take_out 's/kind == RRCI_TRACKED && rrci_is_searching(heap)/0/')"
 control gray_entries_are_lost dict "$(in_function rrci_gc_take_out 's/rrci_hole(head->is.refs)/rrci_hole(0)/')"
 control holes_at_the_end_stay dict "$(in_function rrci_gc_take_out 's/for (; heap->holes > 0 /for (; 0 /')"
 control the_alive_are_not_gray dict "$(in_function rrci_make_alive 's/rrci_push_gray(heap, &heap->gray, ob);/;/')"
-control reports_are_ignored dict "$(in_function rrci_marked_ob 's/rrci_find_alive(heap, ob);/;/')"
-control what_is_tracked_meanwhile_is_explained dict "$(in_function rrci_work 's/heap->tracked_first/heap->gc[RRCI_TRACKED].count/g')
-$(in_function rrc_gc_track "$no_hold")"
-control counts_are_read_late dict "$(in_function rrci_unexplained 's/: (refs - 1) \/ 2/: rrc_refcnt(ob) - (rrc_refcnt(ob) - (refs - 1) \/ 2 > 0)/')"
-control a_search_given_up_leaves_scratch_words dict "$(in_function rrci_root_link 's/heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob)/rrci_unexplained(search, ob)/')"
-control a_pause_leaves_scratch_words dict "$(in_function rrci_pause_slices '/rrci_forget_explained/d')"
-control roots_of_some_links_only dict "$(in_function rrci_work 's/if (heap->cursor == 0 && !rrci_next_links(heap))/if (heap->cursor == 0)/')"
+control reports_are_ignored dict "$(in_function rrci_marked_ob 's/rrci_find_alive(heap, ob, heap->keeping);/;/')"
+control what_is_tracked_meanwhile_is_explained dict "$(in_function rrci_single 's/heap->tracked_first/heap->gc[RRCI_TRACKED].count/g')
+$(no_event LINKED rrc_gc_track)"
+control counts_are_read_late dict "$(in_function rrci_unexplained 's/? (refs - 1) \/ 2/? rrc_refcnt(ob) - (rrc_refcnt(ob) - (refs - 1) \/ 2 > 0)/')"
+control a_search_given_up_leaves_scratch_words slot "$(in_function rrci_root_link 's/heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob)/rrci_unexplained(search, ob)/')"
+control a_pause_leaves_scratch_words dict "$(in_function rrci_pause_slices '/rrci_reset_scratch/d')"
+control roots_of_some_links_only dict "$(in_function rrci_single 's/ && !rrci_next_links(heap)//')"
 
 # Wrappers.
-control wrappers_are_not_weighed_again dict "$(in_function rrci_finish_marking 's/while (rrci_weigh_wrappers(search, heap->searched))/while (0)/')"
-control links_of_wrappers_are_not_weighed dict "$(in_function rrci_weigh_wrappers 's/found |= rrci_weigh_links(search, with_search);//')"
-control foreign_references_do_not_hold_garbage dict "$(in_function rrci_look_at_waiting 's/if (look.unexplained > 0 || look.search.is_wrong)$/if (0)/')"
+control wrappers_are_not_weighed_again dict "$(in_function rrci_single 's/ && !(search->with_host && rrci_weigh_wrappers(search))//')"
+control links_of_wrappers_are_not_weighed dict "$(in_function rrci_weigh_wrappers 's/found |= rrci_weigh_links(search);//')"
+control foreign_references_do_not_hold_garbage dict "$(in_function rrci_weigh_waiting 's/rrci_absolve_all(heap, ob);/;/')"
 control foreign_references_are_no_roots dict "$(in_function rrci_trace_held_wrappers 's/rrci_outside(heap, rrci_at(list, i)->ob) > 0/0/')"
 
 # After the verdict.
 control the_young_dead_stay_linked dict "$(in_function rrci_finish_search 's/rrci_dissolve_young(heap, function);/;/')"
-control garbage_is_cleared_too_early dict "$(in_function rrci_do_garbage 's/ || heap->rest == RRCI_SWEEPING//')"
-control late_garbage_is_queued dict "$(in_function rrci_is_late_garbage 's/return /return 0 \&\& /')"
+control garbage_is_cleared_too_early dict "$(in_function rrci_do_garbage 's/ || rrci_is_sweeping(heap)//')"
+control late_garbage_is_queued dict "$(in_function rrci_bury 's/rrci_in_slices(heap) && rrci_is_late(heap, ob)/0/')"
 control the_young_are_dissolved_too_early dict "$(in_function rrci_finish_search 's/if (heap->stage == RRCI_ASIDE)/if (1)/')"
 control finalizers_run_too_late dict "$(in_function rrci_finish_search 's/rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT)/rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED)/')"
 control the_dead_are_told dict "$(in_function rrci_to_obj_otherwise 's/q = RRC_HOST_SURVIVOR(heap, RRC_LINK(ob));/q = RRC_LINK(ob);/')"
 control some_links_are_not_swept dict "$(in_function rrc_major_collection_sweep 's/if (!rrci_next_links(heap)) {/if (1) {/')"
-control nothing_is_set_aside dict "$(in_function rrci_aside_slice 's/rrci_set_garbage_aside(heap, 1, max - done);/heap->cursor = 0;/')"
+control nothing_is_set_aside dict "$(in_function rrci_aside_slice 's/rrci_aside_part(heap, 1, max);/(heap->cursor = 0);/')"
 finish
