@@ -930,12 +930,13 @@ typedef struct rrc_stats {
 /* >>api
  * ---------------------------------------------------------------------------
  * The functions are in five parts: core, generations, cycles, closed hosts, inspection. A first port
- * needs sixteen of them:
+ * needs eighteen of them, with RRC_CLEAR and RRC_VISIT:
  *
  *   the VM      rrc_heap_new, rrc_heap_free, rrc_major_collection_trace, rrc_major_collection_free,
- *               rrc_run_pending
+ *               rrc_run_pending, and for cycles rrc_marked_ob
  *   the glue    rrc_link, rrc_unlink, rrc_from_obj, rrc_to_obj
- *   C code      rrc_new, rrc_del, rrc_incref, rrc_decref, and for cycles rrc_gc_new, rrc_gc_track
+ *   C code      rrc_new, rrc_del, rrc_incref, rrc_decref, and for cycles rrc_gc_new, rrc_gc_track,
+ *               rrc_gc_del
  *   tests       rrc_check
  *
  * Each comment has a tag line: [phase | allocates? | calls | cost].
@@ -2100,10 +2101,10 @@ typedef enum rrci_state {
 
    RRCI_IDLE         No collection is going on.
    RRCI_RESET        The search was given up. Objects from the cursor on are white, and have no scratch word.
-   RRCI_EXPLAIN      Tracked objects before the cursor are watched or alive, and their visits are explained.
+   RRCI_EXPLAIN      Tracked objects before the cursor have visited. In slices they are watched or alive.
    RRCI_ROOTS        The same holds for all objects tracked at the start. Links from the cursor on, of this list
                      and the former ones, have been looked at: p was traced, or ob is watched, or the scan decides.
-   RRCI_SCAN         Tracked objects before the cursor are black, gray, or white and explained.
+   RRCI_SCAN         Tracked objects before the cursor are black, gray, or white, explained and watched.
    RRCI_DRAIN        The same holds for all. Gray objects are left, or the host has to go on.
    RRCI_VERDICT      Nothing is gray. What is white is garbage.
    RRCI_FINALIZABLE  Of the garbage before the cursor, what has a finalizer still to run is kept.
@@ -4079,7 +4080,7 @@ static void rrci_trace_p(rrc_heap *heap, rrc_gcref p)
     RRCI_END_HOOK(heap);
 }
 
-/* ---- calls of tp_finalize, tp_clear_weakrefs and tp_clear ---- */
+/* ---- calls of slots, and the fields that they find ---- */
 
 /* A bit for the address of ob. */
 RRCI_ALWAYS_INLINE uintptr_t rrci_slot_bit(const rrc_object *ob)
@@ -4798,6 +4799,8 @@ static void rrci_absolve(rrc_heap *heap, rrc_object *ob)
 typedef struct rrci_absolving {
     rrci_search search;         /* first, because visitors get its address */
     rrc_object *first;
+    unsigned    depth;          /* gray objects whose visits are nested */
+    char        leaves_some;    /* ... and this is so deep that others are left: cleared, and not watched any more */
 } rrci_absolving;
 
 static void rrci_add_to_absolving(rrci_absolving *absolving, rrc_object *ob)
@@ -4809,20 +4812,32 @@ static void rrci_add_to_absolving(rrci_absolving *absolving, rrc_object *ob)
     absolving->first = ob;
 }
 
+#define RRCI_ABSOLVING_DEPTH 50
+
 static int rrci_visit_absolve(rrc_object *ob, void *arg);
 
-/* Garbage has been reached. What was cleared can be gray, if a search goes on: then its scratch word is in use, and it is
-   visited at once. (It mostly refers to nothing any more, so this does not nest deeply.) */
+/* What was cleared can be gray, if a search goes on. Then its scratch word is in use, and what it reaches is visited at
+   once. (Mostly it reaches nothing any more.) */
+static void rrci_absolve_gray(rrci_absolving *absolving, rrc_object *ob)
+{
+    if (absolving->depth == RRCI_ABSOLVING_DEPTH) {
+        absolving->leaves_some = 1;
+        return;
+    }
+    absolving->depth++;
+    rrci_traverse(&absolving->search, ob, rrci_visit_absolve);
+    absolving->depth--;
+    rrci_absolve(absolving->search.heap, ob);
+}
+
 static void rrci_absolve_reached(rrci_absolving *absolving, rrc_object *ob)
 {
-    rrc_heap *heap = absolving->search.heap;
-    if (!rrci_is_in_tracked(ob) || !rrci_is_gray(&heap->gray, rrci_gc_head_of(ob))) {
+    if (!rrci_is_in_tracked(ob) || !rrci_is_gray(&absolving->search.heap->gray, rrci_gc_head_of(ob))) {
         rrci_add_to_absolving(absolving, ob);
         return;
     }
     RRC_REFCNT(ob) &= INTPTR_MAX;
-    rrci_traverse(&absolving->search, ob, rrci_visit_absolve);
-    rrci_absolve(heap, ob);
+    rrci_absolve_gray(absolving, ob);
 }
 
 static int rrci_visit_absolve(rrc_object *ob, void *arg)
@@ -4836,18 +4851,37 @@ static int rrci_visit_absolve(rrc_object *ob, void *arg)
     return 0;
 }
 
+static void rrci_absolve_listed(rrci_absolving *absolving)
+{
+    rrc_object *ob;
+    while ((ob = absolving->first) != NULL) {
+        absolving->first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
+        rrci_gc_head_of(ob)->is.refs = 0;
+        rrci_traverse(&absolving->search, ob, rrci_visit_absolve);
+        rrci_absolve(absolving->search.heap, ob);
+    }
+}
+
 /* C has got hold of garbage, or of what is kept for it: absolve ob, and all garbage that it reaches in C. */
 static void rrci_absolve_all(rrc_heap *heap, rrc_object *ob)
 {
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
     rrci_absolving absolving;
+    size_t i;
     rrci_begin_search(&absolving.search, heap, 0, "rrc_incref");
     absolving.first = NULL;
+    absolving.depth = 0;
+    absolving.leaves_some = 0;
     rrci_absolve_reached(&absolving, ob);
-    while ((ob = absolving.first) != NULL) {
-        absolving.first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
-        rrci_gc_head_of(ob)->is.refs = 0;
-        rrci_traverse(&absolving.search, ob, rrci_visit_absolve);
-        rrci_absolve(heap, ob);
+    rrci_absolve_listed(&absolving);
+    while (absolving.leaves_some) {
+        absolving.leaves_some = 0;
+        for (i = 0; i < list->count; i++) {
+            ob = *rrci_ob_at(list, i);
+            if (!rrci_is_hole(ob) && RRC_REFCNT(ob) >= 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0)
+                rrci_absolve_gray(&absolving, ob);
+            rrci_absolve_listed(&absolving);
+        }
     }
 }
 

@@ -78,7 +78,8 @@ pass_alone() {
     pass "$@"
 }
 
-SLOW_TESTS='ten_million callbacks_may_do_much heaps gc_scale invariants movement memory'
+SLOW_TESTS='ten_million callbacks_may_do_much callbacks_are_not_nested a_million all_allocations_fail the_last_slice
+    finalizers_without_end each_function_says heaps gc_scale invariants movement memory'
 
 link_all() {
     o=$out/$kind host="$out/$kind-unit.o $out/$kind-host.o $out/$kind-objects.o $out/$kind-insight.o $out/$kind-weak.o"

@@ -338,7 +338,8 @@ static void free_the_owner(rrc_heap *heap, void *self)
     rrc_del(heap, self);
 }
 
-static void the_owner_is_used_while_its_members_go(void)
+/* Drop an owner whose member, when it goes, does something with it. */
+static host *with_a_dropped_owner(void (*on_dealloc)(host *h, rrc_object *ob))
 {
     static const rrc_member members[] = { { "left", offsetof(node, ref) }, { NULL, 0 } };
     static const rrc_type Owner = { .tp_name = "Owner", .tp_basicsize = sizeof(node), .tp_members = members,
@@ -347,9 +348,16 @@ static void the_owner_is_used_while_its_members_go(void)
 
     the_owner = rrc_new(h->heap, &Owner);
     NODE(the_owner)->ref[0] = ob_new(h, &Node);
-    h->on_dealloc = use_the_owner;
+    h->on_dealloc = on_dealloc;
     owners_freed = 0;
     rrc_decref(h->heap, the_owner);
+    return h;
+}
+
+static void the_owner_is_used_while_its_members_go(void)
+{
+    host *h = with_a_dropped_owner(use_the_owner);
+
     check_int(owners_freed, 1);
     check_int(h->deallocs, 1);
     host_close(h);
@@ -386,16 +394,8 @@ static void hold_the_owner(host *h, rrc_object *ob)
 /* The same without a tp_dealloc: tp_free, which may release more than the memory, is not called either. */
 static void the_owner_is_taken_while_its_members_go(void)
 {
-    static const rrc_member members[] = { { "left", offsetof(node, ref) }, { NULL, 0 } };
-    static const rrc_type Owner = { .tp_name = "Owner", .tp_basicsize = sizeof(node), .tp_members = members,
-                                    .tp_free = free_the_owner };
-    host *h = host_open(NULL);
+    host *h = with_a_dropped_owner(hold_the_owner);
 
-    the_owner = rrc_new(h->heap, &Owner);
-    NODE(the_owner)->ref[0] = ob_new(h, &Node);
-    h->on_dealloc = hold_the_owner;
-    owners_freed = 0;
-    rrc_decref(h->heap, the_owner);
     host_expect_log(h, RRC_EREFCNT, "rrc_del");
     check_int(owners_freed, 0);
     check_int(REFCNT(the_owner), 1);

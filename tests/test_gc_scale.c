@@ -108,6 +108,67 @@ static void a_list_in_little_stack(void)
     in_little_stack(a_list);
 }
 
+/* A tp_clear that keeps what the object owns. */
+static int keeps;
+
+static int keep_or_clear(rrc_heap *heap, rrc_object *self)
+{
+    return keeps ? 0 : knot_clear(heap, self);
+}
+
+/* A search goes on. A long chain of garbage has been cleared, but still owns what it owned, and is gray. C gets hold of
+   the first of the chain: so the last one, which still waits, is garbage no more. */
+static void a_gray_list(void)
+{
+    static const rrc_type Keeping = {
+        .tp_name = "Keeping", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = keep_or_clear,
+    };
+    static const int steps[] = { 1, -1 };
+    const int n = 20000;
+    host_options options = { .unchecked = 1, .moving = HOST_STAY, .incremental = 1, .without_generations = 1 };
+    size_t s;
+
+    for (s = 0; s < 2; s++) {
+        host *h = host_open(&options);
+        const int step = steps[s] > 0 ? 1 : n - 1;
+        rrc_object *first = untagged_ring(h, &Keeping, n, step), *last = knot_new(h, &Knot, 7), *ob = first;
+
+        unit_context("step %d", steps[s]);
+        while (KNOT(ob)->ref[0] != first)
+            ob = KNOT(ob)->ref[0];
+        KNOT(ob)->ref[0] = last;
+        KNOT(last)->ref[0] = first;
+        keeps = 1;
+        host_major(h);
+        check_int(host_stats(h).pending, n + 1);
+        ob = knot_new(h, &Knot, 0);
+        host_start(h);
+        rrc_major_collection_work(h->heap, 0);
+        rrc_decref(h->heap, ob);        /* it leaves a hole */
+        h->events[0] = '\0';
+        check_int(rrc_run_pending(h->heap, (size_t)n), n);
+        rrc_incref(h->heap, first);
+        check_int(host_stats(h).pending, 0);
+        rrc_run_pending(h->heap, 0);
+        check_events(h, "");
+        check_ptr(KNOT(last)->ref[0], first);
+        host_major(h);
+        keeps = 0;
+        rrc_decref(h->heap, first);
+        knot_collect(h);
+        knot_collect(h);
+        check_int(host_stats(h).objects, 0);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
+static void a_gray_list_in_little_stack(void)
+{
+    in_little_stack(a_gray_list);
+}
+
 static void a_list_in_portions(void)
 {
     host *h = open_big(0);
@@ -456,6 +517,7 @@ static void a_disabled_search_costs_nothing(void)
 
 UNIT_GROUP(gc_scale,
     UNIT(a_list_in_little_stack),
+    UNIT(a_gray_list_in_little_stack),
     UNIT(a_list_in_portions),
     UNIT(a_border_chain_in_little_stack),
     UNIT(a_host_that_does_not_report),
