@@ -172,7 +172,8 @@
  *           rrc_major_collection_trace(h)   -> trace(p) for each P link held from C, then propagate();
  *                                              with tracked objects, survivor(p) too
  *           [the host clears its weak references to what is not marked
- *           rrc_major_collection_keep(h)    -> trace(p), propagate() for what garbage owns]
+ *           rrc_major_collection_keep(h)    -> trace(p), propagate() for what garbage owns
+ *           the host drops interned strings that are not marked even now]
  *           the host computes the new addresses, if it moves objects
  *           rrc_major_collection_free(h)    -> survivor(p) for each link; the rest is unlinked
  *           the host sweeps or compacts
@@ -226,6 +227,7 @@
  *                                                  owns, with slices of its marking, until less than max is done
  *           the host looks at its roots once more
  *           rrc_major_collection_keep(h)        what is left of that
+ *           the host drops interned strings that are not marked even now
  *           rrc_major_collection_sweep(h, max)  -> survivor(p), until less than max is done
  *           the host sweeps; only now may memory of dead p's be used again
  *
@@ -1358,8 +1360,9 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 
 /* Call this before a reference to ob moves from a field of a tracked object to another field, or to a
    variable, without an rrc_incref. In a tp_dealloc, self counts as tracked if it was. (A reference that is dropped
-   does not need it.) Without this call, a mirrored heap, or one with `incremental`, can lose an object. In other heaps
-   only garbage needs it: in a slot of garbage, when a reference moves to what is not garbage.
+   does not need it, nor one that moves within one object.) Without this call, a mirrored heap, or one with
+   `incremental`, can lose an object. In other heaps only garbage needs it: in a slot of garbage, when a reference
+   moves to what is not garbage.
    [any | no | calls what rrc_incref does | O(1)] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
@@ -1516,7 +1519,7 @@ RRC_API int rrc_check(rrc_heap *heap);
 
 /* Report that the memory that objects hold elsewhere, such as pixels, has grown by `change` bytes, or has
    shrunk if change is negative. The header only adds this up, for rrc_stats. So a host
-   can collect when the memory of C has grown (see "Pacing" in bindings/PORTING.md).
+   can collect when the memory of C has grown (see "Pacing" in bindings/PORTING_MORE.md).
    [any | no | nothing | O(1)] */
 RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change);
 
