@@ -1001,12 +1001,12 @@ static void find_what_is_owned(host *h, rrc_object *ob)
         check(rrc_from_obj(h->heap, host_at(h, owned_p)) != NULL);
 }
 
-static void a_watch_that_has_outlived_its_search(void)
+static void an_old_watch_beside(link_kind kind)
 {
     static const rrc_type Watched = { .tp_name = "Watched", .tp_dealloc = watched_dealloc };
     host_options options = { .without_generations = 1, .incremental = 1, .moving = HOST_STAY };
     host *h = host_open(&options);
-    rrc_object *owner = ob_given(h, O, host_rooted(h, HOST_OLD), FULL), *owned;
+    rrc_object *owner = ob_given(h, kind, host_rooted(h, HOST_OLD), FULL), *owned;
     size_t view_p = host_new(h, HOST_OLD);
 
     owned_p = host_new(h, HOST_OLD);
@@ -1025,8 +1025,14 @@ static void a_watch_that_has_outlived_its_search(void)
     check(REFCNT(owned) < 0);
     h->on_dealloc = find_what_is_owned;
     check_int(host_free_heap(h), 0);
-    check_events(h, "d1 d3 d2");        /* (2 had owned it only as long as 1 held 2) */
+    check_events(h, kind == O ? "d1 d3 d2" : "d1 d2 d3");       /* (2 had owned 3 only as long as 1 held 2) */
     host_end(h);
+}
+
+static void a_watch_that_has_outlived_its_search(void)
+{
+    an_old_watch_beside(O);
+    an_old_watch_beside(P);             /* links of its own kind are passed for the owner */
 }
 
 /* Garbage whose tp_clear leaves it as it is, with a p that was kept for other garbage. Its owner, which it does not know,
