@@ -202,17 +202,39 @@ class TestCycles < Minitest::Test
     assert_equal [id, "whole"], Nodes.finalized.assoc(id)
   end
 
-  # Many finalizers to run make an exact collection happen by itself.
-  def test_exact_collections_start_by_themselves
+  # Make so many, with no collection meanwhile; then let Ruby collect, and pending work run. Gives how many exact
+  # collections there were.
+  def exact_collections_after(count)
+    GC.disable
     before = Rawrefcount.stats[:exact_collections]
-    apart { 3000.times { widget(0, FinalNode) } }
-    20.times do
+    apart { yield count }
+    wipe_stacks
+    GC.enable
+    2.times do
       GC.start
       sleep 0
     end
-    assert_operator Rawrefcount.stats[:exact_collections], :>, before
-    assert_operator Rawrefcount.stats[:finalizable], :<, 1000
+    Rawrefcount.stats[:exact_collections] - before
+  end
+
+  # Many finalizers to run make an exact collection happen by itself: at first 1000, then twice as many as the last one
+  # has left. What has been finalized is not among them, whether its finalizer has resurrected it or not, nor what was
+  # disposed of.
+  def test_exact_collections_start_by_themselves
     collect
+    garbage = ->(count) { count.times { widget(0, FinalNode) }; nil }
+    assert_equal 0, exact_collections_after(900, &garbage)
+    [1900, 1100, 1100].each do |count|
+      assert_equal 1, exact_collections_after(count, &garbage), count
+      assert_operator Rawrefcount.stats[:finalizable], :<, 50, count
+    end
+    disposed = ->(count) { @disposed = Array.new(count) { FinalNode.new(0, 0).tap(&:dispose) }; nil }
+    assert_equal 0, exact_collections_after(1900, &disposed)
+    kept = ->(count) { @kept = Array.new(count) { widget(0, FinalNode) }; nil }
+    assert_equal 1, exact_collections_after(1500, &kept)
+    assert_equal 0, exact_collections_after(1400, &garbage)
+    assert_equal 1, exact_collections_after(200, &garbage)
+    assert_operator Rawrefcount.stats[:finalizable] - 1500, :<, 50
   end
 
   # As a C library does it.

@@ -164,7 +164,7 @@ class TestUserCode < Minitest::Test
     Thread.pass until notes.any?
     yield thread
     sent = true
-    assert thread.join(20), "#{place}: the thread does not end"
+    assert thread.join(100), "#{place}: the thread does not end"
   rescue IOError => e
     notes << e.message
   ensure
@@ -229,7 +229,7 @@ class TestUserCode < Minitest::Test
     end
     Thread.pass until asleep
     thread.kill
-    assert thread.join(20)
+    assert thread.join(100)
     assert_equal [:masked], notes
   end
 
@@ -248,7 +248,7 @@ class TestUserCode < Minitest::Test
       (i % 10).times { Thread.pass }
       sleep 0.0001 * (i % 7)
       thread.kill
-      assert thread.join(20), "the thread does not end"
+      assert thread.join(100), "the thread does not end"
     end
     assert_operator ended, :>, 0
     assert Rawrefcount.check

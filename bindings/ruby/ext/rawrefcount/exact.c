@@ -153,6 +153,7 @@ void rrb_exact_collection(void)
     if (!RTEST(was_disabled))
         rb_gc_enable();
     rrb_run_pending(0);
+    rrb_settle_watched();               /* finalizers have run */
     left = rrb_count_finalizable();
     rrb.finalizable_limit = left * 2 < 1000 ? 1000 : left * 2;
 }

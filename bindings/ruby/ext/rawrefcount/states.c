@@ -161,10 +161,13 @@ void rrb_mark_states(void (*mark)(VALUE))
 
 /* ---- wrappers ---- */
 
-/* Those of objects with a tp_finalize. The first ones are old. One that is disposed of stays until it is dead. */
+/* Those of objects with a tp_finalize. The first ones are old. One stays until it is dead. A wrapper is spent if no
+   finalizer will look for its state: it was disposed of, or the finalizer has run. The spent ones were counted when the
+   wrappers were last sorted. */
 static struct {
     VALUE *wrapper;
     size_t count, old, size;
+    size_t spent, old_spent;
 } watched;
 
 int rrb_can_watch(void)
@@ -188,19 +191,26 @@ void rrb_watch(VALUE wrapper)
 
 size_t rrb_count_watched(void)
 {
-    return watched.count;
+    return watched.count - watched.spent;
 }
 
 void rrb_watch_nothing(void)
 {
-    watched.count = watched.old = 0;
+    watched.count = watched.old = watched.spent = watched.old_spent = 0;
+}
+
+/* (It may be awaited once more: rrc_gc_set_finalized.) */
+static int is_spent(VALUE wrapper)
+{
+    rrc_object *ob = RTYPEDDATA_DATA(wrapper);
+    return ob == NULL || rrc_gc_is_finalized(rrb.heap, ob);
 }
 
 /* Will a finalizer run for its object, and can it find that the wrapper has changed? */
 static int has_state_for_finalizer(VALUE wrapper)
 {
-    rrc_object *ob = RTYPEDDATA_DATA(wrapper);
-    return ob != NULL && RRC_TYPE(ob)->tp_finalize != NULL && !rrc_gc_is_finalized(rrb.heap, ob) && rrb_has_state(wrapper);
+    return !is_spent(wrapper) && RRC_TYPE((rrc_object *)RTYPEDDATA_DATA(wrapper))->tp_finalize != NULL
+        && rrb_has_state(wrapper);
 }
 
 /* ... if the wrapper goes, and C has no reference to the object? */
@@ -256,10 +266,16 @@ static void sort_by_age(size_t from)
 {
     size_t i;
     watched.old = from;
+    if (from == 0)
+        watched.old_spent = 0;
+    watched.spent = watched.old_spent;
     for (i = from; i < watched.count; i++) {
         VALUE wrapper = watched.wrapper[i];
+        size_t spent = (size_t)is_spent(wrapper);
+        watched.spent += spent;
         if (!rrb_is_old(wrapper))
             continue;
+        watched.old_spent += spent;
         watched.wrapper[i] = watched.wrapper[watched.old];
         watched.wrapper[watched.old++] = wrapper;
     }
