@@ -24,18 +24,19 @@
  *     foreign.control(widget, controller)  gtk_widget_add_controller
  *     foreign.blocks()            how many objects of the type Block there are: each has a megabyte
  *     foreign.variant(text)       the value of a GVariant that is written like this
+ *     foreign.sleep()             lets other threads run, for a millisecond
  */
 #include "../gobject.h"
 
 RRC_LUA_MODULE int luaopen_gobject_foreign(lua_State *L);
 
 static GPtrArray *held;
-static guint finalized;
+static gint finalized;                  /* (Threads of GIO can drop the last reference.) */
 
 static void count_finalized(gpointer data, GObject *object)
 {
     (void)data, (void)object;
-    finalized++;
+    g_atomic_int_inc(&finalized);
 }
 
 static int watch(lua_State *L)
@@ -47,7 +48,7 @@ static int watch(lua_State *L)
 
 static int get_finalized(lua_State *L)
 {
-    lua_pushinteger(L, (lua_Integer)finalized);
+    lua_pushinteger(L, (lua_Integer)g_atomic_int_get(&finalized));
     return 1;
 }
 
@@ -293,6 +294,13 @@ static int parse_variant(lua_State *L)
     return 1;
 }
 
+static int sleep_a_little(lua_State *L)
+{
+    (void)L;
+    g_usleep(1000);
+    return 0;
+}
+
 int luaopen_gobject_foreign(lua_State *L)
 {
     static const luaL_Reg functions[] = {
@@ -300,7 +308,8 @@ int luaopen_gobject_foreign(lua_State *L)
         { "count", count }, { "emit", emit_signal }, { "make", make }, { "floating", make_floating }, { "set", set },
         { "remember", remember }, { "revive", revive }, { "listed", get_listed }, { "properties", get_properties },
         { "unexplained", get_unexplained }, { "visits", get_visits }, { "clear", clear }, { "variant", parse_variant },
-        { "nest", nest }, { "hold_item", hold_item }, { "control", control }, { "blocks", get_blocks }, { NULL, NULL }
+        { "nest", nest }, { "hold_item", hold_item }, { "control", control }, { "blocks", get_blocks },
+        { "sleep", sleep_a_little }, { NULL, NULL }
     };
     static const rrc_lua_class *const no_classes[] = { NULL };
     static const go_holding holding = { "Block", { NULL }, NULL, NULL, block_size, FALSE };
