@@ -5,13 +5,15 @@
 out=$BUILD/tests/examples
 mkdir -p "$out" || exit 1
 
+level=-O1
+[ "$QUICK" = 1 ] && level=-O0
 IFS=$NEWLINE
 for cc in $(compilers); do
     unset IFS
     tag=$(tag_of "$cc")
     for source in examples/*.c; do
         name=$(basename "$source" .c)
-        if ! $cc -std=c99 -O1 -g $STRICT -I. "$source" -o "$out/$name-$tag"; then
+        if ! $cc -std=c99 $level -g $STRICT -I. "$source" -o "$out/$name-$tag"; then
             fail "$name with $cc: does not compile"
             continue
         fi
@@ -30,7 +32,7 @@ for cc in $(compilers); do
         for source in examples/*.cpp; do
             name=$(basename "$source" .cpp)
             rm -f "$out/$name-$tag" "$out/$name-$tag.txt"
-            if $cxx -std=$std -O1 $STRICT -I. "$source" -o "$out/$name-$tag" &&
+            if $cxx -std=$std $level $STRICT -I. "$source" -o "$out/$name-$tag" &&
                 "$out/$name-$tag" >"$out/$name-$tag.txt"; then
                 same_text "$name with $cxx as $std" "examples/expected/$name.txt" "$out/$name-$tag.txt"
             else
@@ -64,7 +66,7 @@ fi
 # The closed host prints the same however often it collects. Its binding does as an oracle says.
 sanitized=
 [ "$QUICK" != 1 ] && [ -x "$out/empty" ] && sanitized=$sanitize
-if $CC -std=c99 -O1 -g $STRICT $sanitized -DRRC_DEBUG -I. examples/closed_port.c -o "$out/closed_port-debug"; then
+if $CC -std=c99 $level -g $STRICT $sanitized -DRRC_DEBUG -I. examples/closed_port.c -o "$out/closed_port-debug"; then
     for period in 1 2 7 50; do
         expect "closed_port that collects at each allocation number $period" sh -c "'$out/closed_port-debug' $period |
             cmp - examples/expected/closed_port.txt"

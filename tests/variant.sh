@@ -27,6 +27,8 @@
 # A program that something else must run is a script, with the program itself in
 # OUTPUT.bin. Where there is no such compiler, library or runner, it is a script
 # that says "skipped".
+#
+# UNITS is how much to optimize the sources, if no word says that; without it CFLAGS says it.
 set -u
 output=$1
 variant=$2
@@ -34,7 +36,7 @@ shift 2
 
 cc=${CC:-cc}
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
-defines= flags=${CFLAGS:--O2 -g} more= libraries=-lpthread cmocka=1 runner=
+defines= flags="${CFLAGS:--O2 -g} ${UNITS:-}" more= libraries=-lpthread cmocka=1 runner=
 for word in $(echo "$variant" | tr - ' '); do
     case $word in
     dict | desc | moves | plain) ;;
@@ -48,7 +50,7 @@ for word in $(echo "$variant" | tr - ' '); do
     nocycles) defines="$defines -DTEST_NO_CYCLES" ;;
     O0 | O1 | O2 | O3 | Os) flags="-$word -g" ;;
     lto) more="$more -flto=auto" ;;
-    asan) flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all' ;;
+    asan) flags="${UNITS:--O1} -g -fsanitize=address,undefined -fno-sanitize-recover=all" ;;
     tsan) flags='-O1 -g -fsanitize=thread' ;;
     msan)
         cc=clang

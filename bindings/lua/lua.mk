@@ -20,6 +20,8 @@ lua_folder   = $(firstword $(foreach folder,$(LUA_FOLDERS),$(if $(filter $(1),$(
 LUAS_BUILT  := $(filter-out $(LUAS),$(sort $(foreach folder,$(LUA_FOLDERS),$(call lua_name,$(folder)))))
 LUAS        += $(LUAS_BUILT)
 LUA         ?= $(firstword $(LUAS))
+# Those of `make test`: the first one and LuaJIT, which has the oldest interface. `make test-all` runs all.
+LUAS_QUICK := $(sort $(firstword $(LUAS)) $(or $(filter luajit,$(LUAS)),$(lastword $(LUAS))))
 
 LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER) $(INSIGHT)
 LUA_MODULES := rawrefcount widgets naive nodes classes
@@ -200,8 +202,8 @@ soak-lua: $(foreach lua,$(LUAS),$(call lua_out,$(lua))/random) ## the random pro
 	@$(foreach lua,$(LUAS),$(call lua_soak,$(lua)) $(SOAK_SECONDS) &&) :
 
 # Of the C programs, those of the newest version and of the last one of the list.
-HOST_CHECK_RUNS += $(foreach lua,$(LUAS),$(foreach test,cases random-stepped quiet widgets classes demo,lua-$(test)-$(lua))) \
-                   $(addprefix lua-embed-,$(sort $(firstword $(LUAS)) $(lastword $(LUAS)))) \
+HOST_CHECK_RUNS += $(foreach lua,$(LUAS_QUICK),$(foreach test,cases random-stepped quiet widgets classes demo,lua-$(test)-$(lua))) \
+                   $(addprefix lua-embed-,$(LUAS_QUICK)) \
                    $(if $(LUA),lua-readme-$(LUA),lua-lua5.4)
 
 # ---- benchmarks --------------------------------------------------------------

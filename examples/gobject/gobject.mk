@@ -47,8 +47,8 @@ endef
 
 ifeq ($(GOBJECT_THERE),yes)
 $(foreach lua,$(LUAS),$(eval $(call gobject_rules,$(lua))))
-HOST_CHECK_RUNS += $(addprefix gobject-,$(LUAS)) gobject-readme-$(LUA) \
-                   $(addprefix gobject-asan-,$(sort $(firstword $(LUAS)) $(lastword $(LUAS))))
+HOST_CHECK_RUNS += $(addprefix gobject-,$(LUAS_QUICK)) gobject-readme-$(LUA) \
+                   gobject-asan-$(LUA)
 else
 RUNS += gobject
 HOST_CHECK_RUNS += gobject
