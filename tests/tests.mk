@@ -22,7 +22,7 @@ NO_CYCLES_SRCS := tests/no_cycles.c $(HOST_SRCS) $(patsubst %,tests/test_%.c,lin
 RANDOM_SRCS  := tests/random.c $(HOST_SRCS)
 WORLD_SRCS   := tests/world.c tests/random_cycles.c $(HOST_SRCS)
 CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c tests/graph.c $(WORLD_SRCS)
-MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/graph.c tests/states.c tests/unit.c tests/impl.c tests/insight.c tests/weak.c
+MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/graph.c tests/states.c tests/unit.c tests/insight.c tests/weak.c
 GRAPHS       := $(sort $(wildcard tests/graphs/*.graph))
 BUILD_VARIANT = @echo "building $@"; UNITS='$(1)' CFLAGS='$(CFLAGS)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
 
@@ -48,11 +48,11 @@ $(BUILD)/tests/random-%: $(BUILD)/tests/impl-%.o $(RANDOM_SRCS) $(TEST_HEADERS)
 $(BUILD)/tests/cycles-%: $(BUILD)/tests/impl-%.o $(CYCLES_SRCS) $(TEST_HEADERS)
 	$(call BUILD_VARIANT,-O1) $@ $* $< $(CYCLES_SRCS)
 
-$(BUILD)/tests/mirror-%: $(MIRROR_SRCS) $(STATES) $(TEST_HEADERS)
-	$(call BUILD_VARIANT,-O1) $@ mirror-$* $(MIRROR_SRCS)
+$(BUILD)/tests/mirror-%: $(BUILD)/tests/impl-mirror-%.o $(MIRROR_SRCS) $(STATES) $(TEST_HEADERS)
+	$(call BUILD_VARIANT,$(if $(findstring asan,$*),-O0,-O1)) $@ mirror-$* $< $(MIRROR_SRCS)
 
 $(BUILD)/tests/damage-%: tests/damage.c tests/unit.c $(TEST_HEADERS)
-	$(call BUILD_VARIANT,-O1) $@ $* tests/damage.c tests/unit.c
+	$(call BUILD_VARIANT,-O0) $@ $* tests/damage.c tests/unit.c
 
 $(BUILD)/tests/slices-%: tests/slices.c tests/unit.c $(TEST_HEADERS)
 	$(call BUILD_VARIANT,-O1) $@ $* tests/slices.c tests/unit.c

@@ -6,13 +6,16 @@
 out=$BUILD/tests/units
 mkdir -p "$out" || exit 1
 
+level=-O1
+[ "$QUICK" = 1 ] && level=-O0
+
 # plays DESCRIPTION MAIN_COMPILER MAIN_FLAGS [IMPL_COMPILER IMPL_FLAGS]
 plays() {
     description=$1
     rm -f "$out/main.o" "$out/impl.o" "$out/program"
     # shellcheck disable=SC2086
-    if $2 $3 $STRICT -O1 -I. -c tests/tiny_main.c -o "$out/main.o" &&
-        { [ $# -eq 3 ] || $4 $5 $STRICT -O1 -I. -c tests/tiny_impl.c -o "$out/impl.o"; } &&
+    if $2 $3 $STRICT $level -I. -c tests/tiny_main.c -o "$out/main.o" &&
+        { [ $# -eq 3 ] || $4 $5 $STRICT $level -I. -c tests/tiny_impl.c -o "$out/impl.o"; } &&
         $link "$out/main.o" $([ $# -eq 3 ] || echo "$out/impl.o") -o "$out/program"
     then
         expect "$description" "$out/program"
@@ -65,10 +68,10 @@ for cc in $(compilers); do
             if [ -n "$debug" ]; then other='' name=if_all_units_define_RRC_DEBUG
             else other=-DRRC_DEBUG name=if_no_unit_defines_RRC_DEBUG; fi
             # shellcheck disable=SC2086
-            $compile $debug -O1 -I. -c tests/tiny_main.c -o "$out/main.o" &&
-                $compile $other -O1 -fPIC -I. -c tests/tiny_impl.c -o "$out/impl.o" &&
-                $compile $debug -O1 -I. -c "$out/quiet.c" -o "$out/quiet.o" &&
-                $compile $debug -DRAWREFCOUNT_STATIC -O1 -I. -c tests/tiny_main.c -o "$out/alone.o" &&
+            $compile $debug $level -I. -c tests/tiny_main.c -o "$out/main.o" &&
+                $compile $other $level -fPIC -I. -c tests/tiny_impl.c -o "$out/impl.o" &&
+                $compile $debug $level -I. -c "$out/quiet.c" -o "$out/quiet.o" &&
+                $compile $debug -DRAWREFCOUNT_STATIC $level -I. -c tests/tiny_main.c -o "$out/alone.o" &&
                 $link -shared "$out/impl.o" -o "$out/libimpl.so" || fail "$cc, $language: not built"
             expect "$cc, $language: a unit ${debug:-without RRC_DEBUG} among others is named" \
                 names "$link" "$out/main.o" "$out/impl.o"

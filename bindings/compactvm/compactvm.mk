@@ -28,8 +28,21 @@ CVM_SANITIZE   := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all 
 
 CVM_COMPILE = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) $(CPPFLAGS)
 
-$(CVM): $(CVM_DEPS)
-	$(CVM_COMPILE) $(EDIT) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) $(CVM_EDIT) $(VM_LIBS) -o $@
+# The objects that the commands share. Only command.c is compiled twice, as it knows of line editing.
+OBJECTS     := $(BUILD)/objects
+VM_OBJECTS  := $(VM_SRCS:%.c=$(OBJECTS)/%.o)
+CVM_OBJECTS := $(CVM_SRCS:%.c=$(OBJECTS)/%.o)
+COMMAND     := $(VM_DIR)/lisp/command
+
+$(CVM_OBJECTS): $(OBJECTS)/%.o: %.c $(CVM_DEPS)
+	$(CVM_COMPILE) $(CFLAGS) -c $< -o $@
+$(OBJECTS)/edited/command.o: $(COMMAND).c $(CVM_DEPS)
+	$(CVM_COMPILE) $(EDIT) $(CFLAGS) -c $< -o $@
+
+$(CVM): $(OBJECTS)/edited/command.o $(filter-out $(OBJECTS)/$(COMMAND).o,$(CVM_OBJECTS))
+	@$(CC) $(CFLAGS) $^ $(LDFLAGS) $(CVM_EDIT) $(VM_LIBS) -o $@
+$(BUILD)/cvm-dict: $(CVM_OBJECTS)
+	@$(CC) $(CFLAGS) $^ $(LDFLAGS) $(VM_LIBS) -o $@
 
 $(BUILD)/cvm-%-asan: $(CVM_DEPS)
 	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $(CVM_SRCS) $(LDFLAGS) $(VM_LIBS) -o $@

@@ -17,8 +17,12 @@ PY_FLAGS := -Wno-missing-braces -Wno-missing-field-initializers
 PY_LOADS := -Wl,--export-dynamic        # shared objects find the API in the command
 PVM      := $(BUILD)/pvm
 
-$(PVM): $(PY_DEPS)
-	$(CVM_COMPILE) $(PY_FLAGS) $(CFLAGS) $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(PY_LIBS) -o $@
+PY_OBJECTS := $(patsubst %.c,$(OBJECTS)/%.o,$(filter-out $(VM_SRCS),$(PY_SRCS)))
+
+$(PY_OBJECTS): $(OBJECTS)/%.o: %.c $(PY_DEPS)
+	$(CVM_COMPILE) $(PY_FLAGS) $(CFLAGS) -c $< -o $@
+$(PVM): $(VM_OBJECTS) $(PY_OBJECTS)
+	@$(CC) $(CFLAGS) $^ $(LDFLAGS) $(PY_LOADS) $(PY_LIBS) -o $@
 
 $(BUILD)/pvm-asan: $(PY_DEPS)
 	$(CVM_COMPILE) $(PY_FLAGS) $(CVM_FLAGS_slot) $(CVM_SANITIZE) -fno-omit-frame-pointer $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(PY_LIBS) -o $@

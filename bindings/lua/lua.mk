@@ -24,8 +24,9 @@ LUA         ?= $(firstword $(LUAS))
 LUAS_QUICK := $(sort $(firstword $(LUAS)) $(or $(filter luajit,$(LUAS)),$(lastword $(LUAS))))
 
 LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER) $(INSIGHT)
+# What is optimized as CFLAGS says is the module rawrefcount, and the functions of both headers that the modules of the
+# tests share. To optimize the other programs takes longer than to run them.
 LUA_MODULES := rawrefcount widgets naive nodes classes
-LUA_NODES   := $(addprefix $(LUA_DIR)/tests/,nodes.c functions.c)
 LUA_NODES_H := $(LUA_DIR)/tests/nodes.h tests/foreign.h tests/caught.h
 LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(dir $(INSIGHT)) -I$(WIDGETS_DIR) \
                $(call lua_flags,$(1),--cflags) $(CPPFLAGS) $(CFLAGS)
@@ -52,13 +53,15 @@ $(lua_libs) $(addprefix $(call lua_out,$(1))/,raw/nodes.so embed random bench pa
 $(call lua_out,$(1))/rawrefcount.so: $(LUA_DIR)/rawrefcount.c $(LUA_HEADERS)
 	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
 $(call lua_out,$(1))/widgets.so: $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_OBJECT) $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(WIDGETS_OBJECT) $$(LDFLAGS) -o $$@
+	$$(call LUA_COMPILE,$(1)) -O0 $$(LUA_SHARED) $$< $(WIDGETS_OBJECT) $$(LDFLAGS) -o $$@
 $(call lua_out,$(1))/naive.so: $(WIDGETS_DIR)/lua/naive.c $(WIDGETS_OBJECT)
-	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(WIDGETS_OBJECT) $$(LDFLAGS) -o $$@
-$(call lua_out,$(1))/classes.so: $(LUA_DIR)/tests/classes.c $(LUA_DIR)/tests/functions.c $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(LUA_DIR)/tests/functions.c $$(LDFLAGS) -o $$@
-$(call lua_out,$(1))/nodes.so: $(LUA_NODES) $(LUA_NODES_H) $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) -Itests $$(LUA_SHARED) $(LUA_NODES) $$(LDFLAGS) -o $$@
+	$$(call LUA_COMPILE,$(1)) -O0 $$(LUA_SHARED) $$< $(WIDGETS_OBJECT) $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/functions.o: $(LUA_DIR)/tests/functions.c $(LUA_HEADERS) $(lua_host)
+	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) -c $$< -o $$@
+$(call lua_out,$(1))/classes.so: $(LUA_DIR)/tests/classes.c $(call lua_out,$(1))/functions.o
+	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(call lua_out,$(1))/functions.o $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/nodes.so: $(LUA_DIR)/tests/nodes.c $(LUA_NODES_H) $(call lua_out,$(1))/functions.o
+	$$(call LUA_COMPILE,$(1)) -Itests $$(LUA_SHARED) $$< $(call lua_out,$(1))/functions.o $$(LDFLAGS) -o $$@
 endef
 $(foreach lua,$(sort $(LUAS) $(LUA)),$(eval $(call lua_rules,$(lua))))
 
@@ -102,13 +105,13 @@ lua_soak    = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(call lua_out,$(1)
 LUA_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
 
 define lua_test_rules
-$(call lua_out,$(1))/raw/nodes.so: $(LUA_NODES) $(LUA_NODES_H) $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) -DNODES_RAW -Itests $$(LUA_SHARED) $(LUA_NODES) $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/raw/nodes.so: $(LUA_DIR)/tests/nodes.c $(LUA_NODES_H) $(call lua_out,$(1))/functions.o
+	$$(call LUA_COMPILE,$(1)) -DNODES_RAW -Itests $$(LUA_SHARED) $$< $(call lua_out,$(1))/functions.o $$(LDFLAGS) -o $$@
 $(call lua_out,$(1))/embed: $(LUA_EMBED) $(LUA_NODES_H) $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) $(LUA_SANITIZE) -DUNIT_CMOCKA=0 -Itests \
+	$$(call LUA_COMPILE,$(1)) $(LUA_SANITIZE) -O0 -DUNIT_CMOCKA=0 -Itests \
 	    $(LUA_EMBED) $$(LDFLAGS) $$(call lua_flags,$(1),--libs) -lm -o $$@
 $(call lua_out,$(1))/random: $(LUA_RANDOM) $(LUA_NODES_H) tests/soak.h $(LUA_DIR)/rawrefcount.c $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) -D_POSIX_C_SOURCE=200809L -DUNIT_CMOCKA=0 -Itests \
+	$$(call LUA_COMPILE,$(1)) -O1 -D_POSIX_C_SOURCE=200809L -DUNIT_CMOCKA=0 -Itests \
 	    $(LUA_RANDOM) $$(LDFLAGS) $$(call lua_flags,$(1),--libs) -lm -o $$@
 $(call run,lua-failing-$(1),$(call lua_out,$(1))/random,$(call lua_out,$(1))/random 1 $(if $(QUICK),10 600,100 3000) rare)
 $(call run,lua-quiet-$(1),$(call lua_out,$(1))/random,$(call lua_out,$(1))/random 1 $(if $(QUICK),300,2000) quiet)

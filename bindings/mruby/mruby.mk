@@ -25,16 +25,17 @@ MRUBY_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all 
 
 $(BUILD)/mruby/widgets: $(MRUBY_WIDGETS) $(WIDGETS_OBJECT) $(MRUBY_HEADERS)
 	@mkdir -p $(@D)
-	$(MRUBY_COMPILE) -I$(WIDGETS_DIR) $(CPPFLAGS) $(CFLAGS) $(MRUBY_WIDGETS) $(WIDGETS_OBJECT) \
+	$(MRUBY_COMPILE) -I$(WIDGETS_DIR) $(CPPFLAGS) $(CFLAGS) -O0 $(MRUBY_WIDGETS) $(WIDGETS_OBJECT) \
 	    $(LDFLAGS) $(MRUBY_LIBS) -o $@
 
-# A test program, and one with sanitizers and RRC_DEBUG.
+# A test program, and one with sanitizers and RRC_DEBUG. (The run mruby-readme has the binding optimized, by
+# mruby's own flags. To optimize the other programs takes longer than to run them.)
 MRUBY_TEST_DEPS := $(addprefix $(MRUBY_TESTS)/,nodes.c nodes.h) tests/unit.c tests/unit.h tests/foreign.h tests/caught.h $(MRUBY_HEADERS)
 MRUBY_TEST = @mkdir -p $(@D); $(MRUBY_COMPILE) -I$(MRUBY_TESTS) -Itests -DUNIT_CMOCKA=0 $(CPPFLAGS) $(1) \
              $< $(filter %/slots.c,$^) $(MRUBY_TESTS)/nodes.c tests/unit.c $(LDFLAGS) $(MRUBY_LIBS) -o $@
 $(BUILD)/mruby/test_mruby $(BUILD)/mruby/asan/test_mruby: $(MRUBY_TESTS)/slots.c
 $(BUILD)/mruby/%: $(MRUBY_TESTS)/%.c $(MRUBY_TEST_DEPS)
-	$(call MRUBY_TEST,$(CFLAGS))
+	$(call MRUBY_TEST,$(CFLAGS) $(if $(filter random,$*),-O1,-O0))
 $(BUILD)/mruby/asan/%: $(MRUBY_TESTS)/%.c $(MRUBY_TEST_DEPS)
 	$(call MRUBY_TEST,$(MRUBY_SANITIZE))
 

@@ -12,6 +12,7 @@ here=bindings/cpython/tests
 sources=$BUILD/sources
 out=$BUILD/cpython/$kind
 flags='-O1 -g -fPIC -shared -Ibindings/cpython/include'
+[ "$QUICK" = 1 ] && flags="-O0${flags#-O1}"
 [ "$kind" = debug ] && flags="$flags -fno-omit-frame-pointer -fsanitize=address -DRRC_DEBUG"
 # What an extension keeps in its static variables until the process ends, or forgets there, is no leak of ours.
 LSAN_OPTIONS=suppressions=$here/leaks.txt:print_suppressions=0
@@ -165,7 +166,8 @@ stale() {
     shift 2
     says "stale: $title" 134 "$text" "$pvm" --extension "$probe" -e "(begin (define m (import 'probe)) (define while-borrowed (attr m 'while-borrowed)) $1)"
 }
-if [ "$kind" = debug ]; then
+if [ "$QUICK" = 1 ] && flags="-O0${flags#-O1}"
+[ "$kind" = debug ]; then
     gone="which does not hold it any more"
     stale "overwritten in a dict" "PyObject_Repr: stale reference to str: borrowed by PyDict_GetItemWithError from dict, $gone" \
         "(define d (dict 'k (string-append \"a\" \"b\"))) (while-borrowed d 'k (lambda () (dict-set! d 'k 1)))"

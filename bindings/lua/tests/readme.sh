@@ -70,7 +70,7 @@ cat >"$folder/counter.c" <<'END'
 #define luaL_checkstack(L, n, message) (lua_gc((L), LUA_GCCOLLECT, 0), luaL_checkstack((L), (n), (message)))
 #include "../c/counter.c"
 END
-expect "it compiles with collections" sh -c "cd '$folder' && $command -DRRC_DEBUG"
+expect "it compiles with collections" sh -c "cd '$folder' && $command -DRRC_DEBUG -O0"
 cat >"$out/finalizers.lua" <<'END'
 local new, runs = require("counter").Counter, 0
 local called = 0

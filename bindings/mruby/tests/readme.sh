@@ -20,6 +20,7 @@ block() {
 }
 
 # follow HEADING NAME [NAME.rb]: the program NAME.c below the heading, and its script
+# (To optimize C++ takes longer than to run it.)
 follow() {
     folder=$out/$2
     mkdir "$folder" && cp rawrefcount.h bindings/insight/rrc_insight.h bindings/mruby/rrc_mruby.h "$folder" || exit 1
@@ -41,7 +42,7 @@ follow() {
     have "$CXX" || { skip "$1: as C++: there is no $CXX"; return; }
     # shellcheck disable=SC2046
     if (cd "$folder" && $CXX -std=c++20 -x c++ "$2.c" -x none -DMRB_NO_PRESYM \
-                             $(mruby-config --cflags --ldflags --libs | sed 's/-std=[^ ]*//') -o "$2-c++") &&
+                             $(mruby-config --cflags --ldflags --libs | sed 's/-std=[^ ]*//') -O0 -o "$2-c++") &&
        (cd "$folder" && "./$2-c++" ${3-}) >"$folder/output-c++.txt"; then
         same_text "$1: what $2 prints, compiled as C++" "$folder/expected.txt" "$folder/output-c++.txt"
     else
