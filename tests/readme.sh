@@ -142,7 +142,13 @@ expect "the README says how large its code is: ${sizes:-it does not}" test "$siz
     sed -n -e 's/^| the code of the header, .*| \([0-9]* KB\) |$/\1/p' \
            -e 's/^| the same with `-Os` and `RRC_NO_STDIO` | \([0-9]* KB\) |$/\1/p' bindings/GUARANTEES.md | tr '\n' ' ' | sed 's/ $//')"
 
-# The names of bindings/STABILITY.md are as in version 1.0. A control: without a parameter, a field, a code or a macro
+# bindings/STABILITY.md is about the newest version of the changelog, and says so if that is not released yet.
+newest=$(sed -n '/^ \* >>changes$/,$ s/^ \* \([0-9]*\.[0-9]*\)\.[0-9]*\( .*\)*$/\1/p' rawrefcount.h | head -n 1)
+expect "bindings/STABILITY.md is about version $newest" grep -qF "names are public in version $newest," bindings/STABILITY.md
+unreleased() { grep -oE '[0-9]+\.[0-9]+\.[0-9]+ \(unreleased\)' "$1"; }
+expect "... which is released, or not" test "$(unreleased rawrefcount.h)" = "$(unreleased bindings/STABILITY.md)"
+
+# The names of bindings/STABILITY.md are there. A control: without a parameter, a field, a code or a macro
 # this does not compile.
 cp tests/stable.c "$out/stable.cc"
 expect "public names, in C" $CC -std=c99 $STRICT -I. -fsyntax-only tests/stable.c
