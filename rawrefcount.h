@@ -315,6 +315,7 @@
  *        New: rrc_inspect_begin and the functions below it, for viewers; rrc_realloc, rrc_log.
  *        New: RRC_NO_CYCLES, for programs that need links and the rule only.
  *        New: weak references to C objects, in bindings/weak/rrc_weak.h.
+ *        New: the hook `describe_ob` of rrc_insight.h, by which rrc_explain can say Window 'main', and not only Window.
  *        - Every heap watches garbage as incremental heaps did: counts can be negative, references are taken and
  *          dropped by rrc_incref and rrc_decref only, and one that moves out of garbage needs rrc_touch.
  *        - Units of which only some define RRC_DEBUG do not link: the name of the missing symbol says why.

@@ -653,7 +653,7 @@ static void describe(void *userdata, rrc_gcref p, rrc_description *about)
 
 rrc_insight vm_insight(vm *v)
 {
-    rrc_insight insight = { v, edges, describe, NULL };
+    rrc_insight insight = { v, edges, describe, NULL, NULL };
 
     return insight;
 }

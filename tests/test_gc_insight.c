@@ -1091,6 +1091,44 @@ static void the_path_through_both_heaps(void)
     app_close(&a);
 }
 
+/* A library describes its own objects. */
+static void describe_ob(void *userdata, rrc_object *ob, rrc_description *about)
+{
+    host *h = (host *)userdata;
+
+    check(h->phase == HOST_MUTATOR);
+    check_str(about->text, RRC_TYPE(ob)->tp_name);
+    if (RRC_TYPE(ob) == &KnotTable)
+        strcat(about->text, " 'main'");
+    else if (RRC_LINK(ob) != NULL)
+        memset(about->text, 'k', sizeof about->text);
+}
+
+static void objects_with_names_of_their_own(void)
+{
+    app a = app_open(2);
+    char expected[1000], k[128];
+
+    memset(k, 'k', sizeof k);
+    k[sizeof k - 1] = '\0';
+    a.h->insight.describe_ob = describe_ob;
+    snprintf(expected, sizeof expected, "%s WIDGET (0 references, O link to p WIDGET_P):\n"
+             "  held by upvalue w of function at \"app\":12 CLOSURE,\n"
+             "  held by KnotTable.right of KnotTable 'main' WINDOW,\n"
+             "  held by table.window of table TABLE,\n"
+             "  which global g0 keeps alive\n", k);
+    check_explained(a.t, a.widget, expected);
+    clear_text(a.t);
+    check_int(rrc_dump_dot(a.h->heap, host_insight(a.h), write_text, a.t), RRC_OK);
+    check_int(mentions(readable(a.t), "label=\"KnotTable 'main'\\nWINDOW\\n"), 1);
+    clear_text(a.t);
+    check_int(rrc_dump_heapsnapshot(a.h->heap, host_insight(a.h), write_text, a.t), RRC_OK);
+    check_int(mentions(a.t->written, "\"KnotTable\""), 1);
+    check_int(mentions(a.t->written, "'main'"), 0);
+    a.h->insight.describe_ob = NULL;
+    app_close(&a);
+}
+
 /* Garbage waits, and its p's were kept for it: they do not hold it. */
 static void kept_for_garbage(void)
 {
@@ -1987,6 +2025,7 @@ UNIT_GROUP(gc_insight,
     UNIT(edges_that_change),
     UNIT(text_of_all_kinds),
     UNIT(the_path_through_both_heaps),
+    UNIT(objects_with_names_of_their_own),
     UNIT(kept_for_garbage),
     UNIT(roots_and_hosts_without_names),
     UNIT(a_picture_of_both_heaps),

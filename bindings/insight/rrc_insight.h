@@ -69,6 +69,11 @@ typedef struct rrc_insight {
        called about every 4096 units, and with done == total at the end, unless the function fails. done is never more
        than total, and never decreases. total grows while objects of the host are found. NULL: nobody is told. */
     void (*progress)(void *userdata, const char *function, size_t done, size_t total);
+
+    /* Describe the C object ob in a few words, such as "Window 'main'", for rrc_explain and rrc_dump_dot. The text is
+       preset to the name of its type; the other fields do not matter. (Snapshots sort objects by the names of types.)
+       NULL: C objects are called by the names of their types. */
+    void (*describe_ob)(void *userdata, rrc_object *ob, rrc_description *about);
 } rrc_insight;
 
 /* Receives text of size bytes, followed by a 0. It must not call rawrefcount.h or free objects. */
@@ -81,7 +86,7 @@ typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
 /* Why is ob alive? Write, in words, the shortest path of references to ob, from an object that is held from
    outside, or with the hook `edges` from a root of the host, through both heaps. If there is no such path, write one
    that begins at a p, or write that ob is garbage. RRC_ENOMEM: nothing was written.
-   [mutator | allocates, and frees it | calls tp_traverse, tp_outside, edges, describe, progress, write |
+   [mutator | allocates, and frees it | calls tp_traverse, tp_outside, edges, describe, describe_ob, progress, write |
    O(links + tracked objects + references; with `edges` those of the host, too)] */
 RRC_API int rrc_explain(rrc_heap *heap, const rrc_insight *insight, rrc_object *ob, rrc_writeproc write, void *arg);
 
@@ -446,6 +451,17 @@ static void rrcv_describe(const rrcv_graph *graph, rrc_gcref p, rrc_description 
     if (graph->insight == NULL || graph->insight->describe == NULL)
         return;
     graph->insight->describe(graph->insight->userdata, p, about);
+    about->text[sizeof about->text - 1] = '\0';
+}
+
+/* Call the hook `describe_ob`. */
+static void rrcv_describe_ob(const rrcv_graph *graph, rrc_object *ob, rrc_description *about)
+{
+    memset(about, 0, sizeof *about);
+    snprintf(about->text, sizeof about->text, "%.100s", rrcv_type_name(ob));
+    if (graph->insight == NULL || graph->insight->describe_ob == NULL)
+        return;
+    graph->insight->describe_ob(graph->insight->userdata, ob, about);
     about->text[sizeof about->text - 1] = '\0';
 }
 
@@ -823,6 +839,7 @@ static int rrcv_write_step(const rrcv_writer *writer, rrcv_graph *graph, size_t 
     const rrcv_edge *edge = rrcv_edge_between(graph, from, to);
     const void *address = from < graph->obs ? (void *)rrcv_ob_of_node(graph, from) : rrcv_p_of_node(graph, from);
     rrc_description about;
+    const char *kind;
     int word;
     if (edge == NULL)
         return 0;
@@ -830,22 +847,26 @@ static int rrcv_write_step(const rrcv_writer *writer, rrcv_graph *graph, size_t 
         uint32_t by = graph->reach[from].by;
         if (from < graph->obs || by == RRCV_NO_NODE || by >= graph->obs)
             return 0;
-        rrcv_write(writer, "  held by p %p, the host object of %.100s %p,\n", address,
-                   rrcv_type_name(rrcv_ob_of_node(graph, by)), (void *)rrcv_ob_of_node(graph, by));
+        rrcv_describe_ob(graph, rrcv_ob_of_node(graph, by), &about);
+        rrcv_write(writer, "  held by p %p, the host object of %s %p,\n", address, about.text,
+                   (void *)rrcv_ob_of_node(graph, by));
         return 1;
     }
-    memset(&about, 0, sizeof about);
-    if (from < graph->obs)
-        snprintf(about.text, sizeof about.text, "%.100s", rrcv_type_name(rrcv_ob_of_node(graph, from)));
-    else
+    if (from < graph->obs) {
+        rrcv_describe_ob(graph, rrcv_ob_of_node(graph, from), &about);
+        kind = rrcv_type_name(rrcv_ob_of_node(graph, from));
+        word = 100;
+    } else {
         rrcv_describe(graph, rrcv_p_of_node(graph, from), &about);
-    word = from < graph->obs ? (int)strlen(about.text) : (int)strcspn(about.text, " ");
+        kind = about.text;
+        word = (int)strcspn(about.text, " ");
+    }
     if (edge->kind == RRCV_PHRASE)
         rrcv_write(writer, "  held by %.100s", rrcv_string(graph, edge->name));
     else if (edge->kind == RRCV_FIELD)
-        rrcv_write(writer, "  held by %.*s.%.100s", word, about.text, rrcv_string(graph, edge->name));
+        rrcv_write(writer, "  held by %.*s.%.100s", word, kind, rrcv_string(graph, edge->name));
     else
-        rrcv_write(writer, "  held by %.*s[%lu]", word, about.text, (unsigned long)edge->name);
+        rrcv_write(writer, "  held by %.*s[%lu]", word, kind, (unsigned long)edge->name);
     rrcv_write(writer, " of %s %p,\n", about.text, address);
     return 1;
 }
@@ -893,7 +914,9 @@ static void rrcv_write_explanation(const rrcv_writer *writer, rrcv_graph *graph,
     rrc_object *ob = rrcv_ob_of_node(graph, first);
     rrc_info info = rrcv_info_of(graph, first);
     size_t node, lines = 0, left_out = 0;
-    rrcv_write(writer, "%.100s %p", rrcv_type_name(ob), (void *)ob);
+    rrc_description about;
+    rrcv_describe_ob(graph, ob, &about);
+    rrcv_write(writer, "%s %p", about.text, (void *)ob);
     if ((info.is & RRC_IS_STATIC) != 0) {
         rrcv_write(writer, ": static, never freed\n");
         return;
@@ -1058,7 +1081,7 @@ static void rrcv_keep(rrcv_graph *graph)
 RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg)
 {
     const char *function = "rrc_report_leaks";
-    rrc_insight hooks = { NULL, NULL, NULL, NULL };     /* the host takes no part */
+    rrc_insight hooks = { NULL, NULL, NULL, NULL, NULL };     /* the host takes no part */
     rrcv_report *report, *earlier;
     rrcv_graph graph;
     int code = rrcv_begin(heap, function, write);
@@ -1116,12 +1139,14 @@ static void rrcv_write_node(const rrcv_writer *writer, const rrcv_graph *graph, 
     intptr_t outside = rrcv_from_outside(graph, index);
     int is_static = (info.is & RRC_IS_STATIC) != 0, is_dying = rrcv_is_dying(graph, index);
     int waits = (info.is & RRC_IS_WAITING) != 0, how = graph->reach[index].how;
+    rrc_description about;
     const char *fill = how != RRCV_ALIVE || waits ? "#cccccc"       /* garbage */
                      : outside > 0 ? "#ffd9b3"                      /* a root */
                      : "#ffffff";
     rrcv_write(writer, "  c%lu [shape=box, style=\"filled%s\", fillcolor=\"%s\", label=\"", (unsigned long)index,
                (info.is & RRC_IS_TRACKED) != 0 ? "" : ",rounded", fill);
-    rrcv_write_quoted(writer, rrcv_type_name(ob));
+    rrcv_describe_ob(graph, ob, &about);
+    rrcv_write_quoted(writer, about.text);
     rrcv_write(writer, "\\n%p\\n", (void *)ob);
     if (is_static)
         rrcv_write(writer, "static");

@@ -459,7 +459,7 @@ static void view_open(lua_State *L, view *v, int with_ids)
 
 static rrc_insight view_insight(view *v)
 {
-    rrc_insight insight = { v, view_edges, view_describe, v->shows_bar ? view_progress : NULL };
+    rrc_insight insight = { v, view_edges, view_describe, v->shows_bar ? view_progress : NULL, NULL };
     return insight;
 }
 

@@ -2387,7 +2387,7 @@ RRC_MRUBY_API rrc_heap *rrc_mruby_heap(mrb_state *mrb)
 #ifndef RRC_NO_STDIO
 RRC_MRUBY_API rrc_insight rrc_mruby_insight(mrb_state *mrb)
 {
-    rrc_insight insight = { NULL, rrcm_edges, rrcm_describe, NULL };
+    rrc_insight insight = { NULL, rrcm_edges, rrcm_describe, NULL, NULL };
     insight.userdata = rrcm_state_of(rrc_mruby_heap(mrb));
     return insight;
 }
