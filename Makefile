@@ -114,7 +114,7 @@ CHECK_RUNS += runner text readme examples tensor languages install demo
 TESTED := $(filter deps deps-all,$(MAKECMDGOALS))
 RUN_TESTS = +@$(MAKE) --no-print-directory run-and-count
 
-test: $(TESTED) ## the header in its main variants, each binding, examples, pages: some 12 minutes
+test: $(TESTED) ## the header in its main variants, each binding, examples, pages: some five minutes
 	$(RUN_TESTS) QUICK=1 'RUN_NAMES=$$(CHECK_RUNS) $$(HOST_CHECK_RUNS)'
 
 # The order of `make test-all`, whose time may be limited: what says most in a minute comes first,

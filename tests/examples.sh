@@ -86,7 +86,7 @@ expect "port that drops symbols too early" \
     port_with '/collection_keep/{ h; d; }; /drop_dead_symbols(m)/G' 'The VM has another symbol'
 runs=300
 [ "$QUICK" = 1 ] && runs=50
-if $CC -std=c99 -O1 -g $STRICT $sanitized -DRRC_DEBUG -I. -Itests tests/closed_port.c -o "$out/closed_port-random"; then
+if $CC -std=c99 $level -g $STRICT $sanitized -DRRC_DEBUG -I. -Itests tests/closed_port.c -o "$out/closed_port-random"; then
     expect "closed_port in random programs" "$out/closed_port-random" 1 $runs 3000
 else
     fail "tests/closed_port.c: does not compile"

@@ -18,11 +18,13 @@ block() {
 block c >"$out/example.c"
 block text >"$out/expected.txt"
 expect "there is an example" grep -q 'int main' "$out/example.c"
+level=-O1
+[ "$QUICK" = 1 ] && level=-O0
 IFS=$NEWLINE
 for cc in $(compilers); do
     unset IFS
     tag=$(tag_of "$cc")
-    if $cc -std=c99 -O1 -g $STRICT -I. "$out/example.c" -o "$out/example-$tag" &&
+    if $cc -std=c99 $level -g $STRICT -I. "$out/example.c" -o "$out/example-$tag" &&
        "$out/example-$tag" >"$out/output-$tag.txt"; then
         same_text "the example with $cc" "$out/expected.txt" "$out/output-$tag.txt"
     else

@@ -17,7 +17,7 @@ $(WIDGETS_OBJECT): $(WIDGETS_DEPS)
 	$(CC) $(RRC_CFLAGS) -I$(WIDGETS_DIR) $(CPPFLAGS) $(CFLAGS) -URRC_MIRROR -fPIC -c $< -o $@
 
 $(BUILD)/tests/widgets-%: $(WIDGETS_TEST) $(WIDGETS_DEPS) tests/unit.h tests/variant.sh
-	$(BUILD_VARIANT) $@ $* -I$(WIDGETS_DIR) $(WIDGETS_TEST)
+	$(call BUILD_VARIANT,-O0) $@ $* -I$(WIDGETS_DIR) $(WIDGETS_TEST)
 
 $(foreach variant,desc debug-asan clang-debug-asan,\
     $(eval $(call run,widgets-$(variant),$(BUILD)/tests/widgets-$(variant),$(BUILD)/tests/widgets-$(variant))))

@@ -18,7 +18,7 @@ block() {
 }
 flags=$(${PKG_CONFIG:-pkg-config} --cflags "$lua")
 
-# use NAME NUMBER COMPILER WARNINGS: the example in a folder of its own, by the NUMBERth line.
+# use NAME NUMBER COMPILER WARNINGS [MORE]: the example in a folder of its own, by the NUMBERth line with more flags.
 use() {
     folder=$out/$1
     mkdir -p "$folder"
@@ -28,7 +28,7 @@ use() {
     block text >"$folder/expected.txt"
     line=$(block sh "$2")
     expect "$1: there is a line to compile it" test "${line#c* -std}" != "$line"
-    command=$(echo "$3 $4 ${line#c* }" | sed "s|\$(pkg-config --cflags lua5.4)|$flags|")
+    command=$(echo "$3 $4 ${line#c* } ${5-}" | sed "s|\$(pkg-config --cflags lua5.4)|$flags|")
     expect "$1: it compiles: $command" sh -c "cd '$folder' && $command"
     if (cd "$folder" && LUA_CPATH='./?.so' "$lua" script.lua) >"$folder/output.txt" 2>&1; then
         same_text "$1: what it prints with $lua" "$folder/expected.txt" "$folder/output.txt"
@@ -37,8 +37,9 @@ use() {
         cat "$folder/output.txt"
     fi
 }
-# (g++ warns of designated initializers that leave fields out; in C it does not.)
-use c++ 2 "$CXX" "$STRICT -Wno-missing-field-initializers"
+# (g++ warns of designated initializers that leave fields out; in C it does not. To optimize C++ takes longer than to
+# run it.)
+use c++ 2 "$CXX" "$STRICT -Wno-missing-field-initializers" -O0
 use c 1 "$CC" "$STRICT"
 
 # Scripts get a module `rawrefcount` with it, if there is no other one.
