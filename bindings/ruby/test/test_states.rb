@@ -213,6 +213,18 @@ class TestStates < Minitest::Test
     RUBY
   end
 
+  # The same for what is not tracked, if there are no others.
+  def test_collect_finds_cycles_of_what_is_not_tracked
+    assert_runs "true\n", <<~RUBY
+      #{LIBRARY}
+      apart { 50.times { |i| n = Nodes::BareFinalNode.new(i, 0); n.instance_variable_set(:@me, n) }; nil }
+      apart { wipe }
+      wipe
+      Rawrefcount.collect
+      puts Nodes.alive < 10
+    RUBY
+  end
+
   # Such an object is found by our own marking if its state refers to its wrapper. That starts when there are many; what it
   # has found is not counted the next time.
   def test_many_that_are_not_tracked

@@ -254,6 +254,91 @@ class TestUserCode < Minitest::Test
     assert Rawrefcount.check
   end
 
+  # Methods of the gem's own, in which threads do little but run slots. Each thread ends at the first kill. (So pending work
+  # is not left to Ruby here.)
+  METHODS = {
+    "dispose" => -> { Node.new(1, 0).dispose },
+    "collect" => -> { Node.new(1, 1).tap { |n| n[0] = n }; Rawrefcount.collect },
+    "run_pending" => -> { (Thread.current[:node] ||= Node.new(1, 0)).drop_in_thread; Rawrefcount.run_pending }
+  }.freeze
+
+  def test_threads_that_are_killed_in_methods_of_the_gem
+    METHODS.each do |name, work|
+      (name == "dispose" ? 50 : 10).times do |i|
+        steps = 0
+        ended = false
+        thread = Thread.new do
+          loop { steps += 1; work.call }
+        ensure
+          ended = true
+        end
+        Thread.pass until steps > i % 5
+        thread.kill
+        now = steps
+        Thread.pass while thread.alive? && steps < now + 20_000
+        refute thread.alive?, "#{name}, kill #{i}: the thread goes on"
+        assert_equal [nil, true], [thread.value, ended]
+      end
+    end
+  end
+
+  # Ruby switches to another thread after the method has asked whether something has come, and before its mask ends.
+  def test_a_kill_at_the_end_of_a_method_of_the_gem
+    METHODS.each do |name, work|
+      asked = false
+      notes = []
+      thread = Thread.new do
+        this = Thread.current
+        trace = TracePoint.new(:c_return) do |point|
+          next if asked || Thread.current != this || point.method_id != :pending_interrupt?
+
+          asked = true
+          Thread.pass until Thread.pending_interrupt?
+        end
+        trace.enable
+        work.call
+        1000.times { |i| i.to_s }
+        notes << :not_reached
+      ensure
+        trace.disable
+        notes << :ensure
+      end
+      Thread.pass until asked || !thread.alive?
+      thread.kill
+      assert thread.join(100), "#{name}: the thread does not end"
+      assert asked, name
+      assert_equal [[:ensure], nil], [notes, thread.value], name
+    end
+  end
+
+  # The same with exceptions. (While a thread is alone, nothing is masked.)
+  def test_exceptions_that_are_sent_in_methods_of_the_gem
+    other = Thread.new { sleep }
+    METHODS.slice("dispose", "collect").each do |name, work|
+      seen = 0
+      this = Thread.current
+      Nodes.on_dealloc(lambda do |_|
+        seen += 1
+        Thread.new { this.raise(IOError, "sent") }.join if seen == 1
+        1000.times { |i| i.to_s }
+        seen += 100
+      end)
+      garbage { Node.new(1, 0) } unless name == "dispose"
+      error = assert_raises(IOError, name) do
+        work.call
+        1000.times { |i| i.to_s }
+        flunk "#{name} returns"
+      end
+      assert_equal "sent", error.message
+      assert_equal 0, seen % 101, name
+      assert_operator seen, :>=, 101, name
+      Nodes.on_dealloc(nil)
+      collect
+    end
+  ensure
+    other.kill.join
+  end
+
   BUSY = <<~RUBY
     Nodes.on_dealloc(->(_) { 50.times { Thread.pass } })
     busy = -> { loop { Nodes::Node.new(1, 0).dispose } }

@@ -229,6 +229,18 @@ static VALUE m_stats(VALUE self)
     return hash;
 }
 
+static VALUE collect(VALUE unused)
+{
+    int round;
+    for (round = 0; round < 2; round++) {
+        rb_gc_start();
+        rrb_run_pending(0);
+        if (rrb_count_finalizable() > 0)
+            rrb_exact_collection();
+    }
+    return unused;
+}
+
 /*
  * call-seq:
  *   Rawrefcount.collect -> integer
@@ -241,20 +253,17 @@ static VALUE m_stats(VALUE self)
 static VALUE m_collect(VALUE self)
 {
     size_t before, after;
-    int round;
     (void)self;
     rrb_need_open();
     before = object_count();
-    for (round = 0; round < 2; round++) {
-        rrc_stats stats;
-        rb_gc_start();
-        rrb_run_pending(0);
-        rrc_get_stats(rrb.heap, &stats);
-        if (stats.finalizable > 0)
-            rrb_exact_collection();
-    }
+    rrb_masked_method(collect, Qnil);
     after = object_count();
     return SIZET2NUM(before > after ? before - after : 0);
+}
+
+static VALUE run_pending(VALUE max)
+{
+    return SIZET2NUM(rrb_run_pending((size_t)max));
 }
 
 /*
@@ -272,7 +281,7 @@ static VALUE m_run_pending(int argc, VALUE *argv, VALUE self)
     (void)self;
     rb_check_arity(argc, 0, 1);
     rrb_need_open();
-    return SIZET2NUM(rrb_run_pending(argc == 1 ? NUM2SIZET(argv[0]) : 0));
+    return rrb_masked_method(run_pending, (VALUE)(argc == 1 ? NUM2SIZET(argv[0]) : 0));
 }
 
 /*

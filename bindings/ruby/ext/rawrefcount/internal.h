@@ -96,6 +96,7 @@ void rrb_show(int on, int with_bar);    /* rrb.insight shows Ruby's objects */
 void rrb_init_usercode(void);
 void rrb_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), rrc_object *ob);
 void rrb_masked(VALUE (*work)(VALUE), VALUE arg);   /* what other threads send waits; work must not raise */
+VALUE rrb_masked_method(VALUE (*work)(VALUE), VALUE arg);   /* ... or is raised by this; work may raise, too */
 
 /* objects.c */
 extern const rb_data_type_t rrb_wrapper_type;

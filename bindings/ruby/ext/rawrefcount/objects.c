@@ -323,6 +323,12 @@ void rrc_ruby_dispose(VALUE wrapper)
     rrc_decref(rrb.heap, ob);
 }
 
+static VALUE dispose(VALUE wrapper)
+{
+    rrc_ruby_dispose(wrapper);
+    return Qnil;
+}
+
 /*
  * call-seq:
  *   object.dispose -> nil
@@ -334,8 +340,7 @@ void rrc_ruby_dispose(VALUE wrapper)
  */
 static VALUE object_dispose(VALUE self)
 {
-    rrc_ruby_dispose(self);
-    return Qnil;
+    return rrb_masked_method(dispose, self);
 }
 
 /*

@@ -7,7 +7,11 @@
  * be thrown through the C code that has called it. So the slot runs in Thread.handle_interrupt(Object => :never).
  * Ruby delivers what has come meanwhile when that block ends, which is too early: the C code is still there. If there
  * is anything, a fiber that stops in such a block of its own keeps the thread masked. When Ruby code runs again in this
- * thread, an event hook resumes the fiber, and Ruby delivers. */
+ * thread, an event hook resumes the fiber, and Ruby delivers.
+ *
+ * Ruby can still switch to another thread between the last look at what has come and the end of the block, and deliver
+ * then what that thread sends. A method of the gem's own (dispose) may be left by it. Under C code it must be caught.
+ * An exception is delivered late, too. A kill is lost: Ruby kills a thread once only. */
 #include "internal.h"
 
 static ID id_handle_interrupt, id_is_pending;
@@ -155,11 +159,11 @@ static masked_call *take_beginning(VALUE thread)
 static VALUE work_masked(RB_BLOCK_CALL_FUNC_ARGLIST(unused, unused_data))
 {
     masked_call *call = take_beginning(rb_thread_current());
-    call->work(call->arg);
+    VALUE result = call->work(call->arg);
     rb_thread_check_ints();             /* if another thread is to run, it runs before the question */
     if (RTEST(rb_funcallv(rb_cThread, id_is_pending, 0, NULL)))
         stay_masked();
-    return Qnil;
+    return result;
 }
 
 static VALUE mask(VALUE unused)
@@ -167,8 +171,7 @@ static VALUE mask(VALUE unused)
     return rb_funcall_with_block(rb_cThread, id_handle_interrupt, 1, &never, begin_masked);
 }
 
-/* (If Ruby delivers in the moment between the question and the end of the block, that is caught here. An exception then
-   comes late, too.) */
+/* (If Ruby delivers between the question and the end of the block, that is caught here.) */
 static void work_in_mask(masked_call *call)
 {
     VALUE error;
@@ -184,6 +187,28 @@ static void work_in_mask(masked_call *call)
         deliver_late(error);
 }
 
+static void enter(VALUE thread)
+{
+    if (inside == 0)
+        inside = thread;
+    else
+        rb_hash_aset(others_inside, thread, Qtrue);
+    rrb.guards++;
+}
+
+static void leave(VALUE thread)
+{
+    rrb.guards--;
+    if (inside == thread)
+        inside = 0;
+    else
+        rb_hash_delete(others_inside, thread);
+    if (rrb.guards == 0 && rrb.job_was_early) {
+        rrb.job_was_early = 0;
+        rrb_schedule();
+    }
+}
+
 static VALUE noop(VALUE unused)
 {
     return unused;
@@ -193,24 +218,12 @@ static VALUE noop(VALUE unused)
 static VALUE enter_and_work(VALUE arg)
 {
     masked_call *call = (masked_call *)arg;
-    if (inside == 0)
-        inside = call->thread;
-    else
-        rb_hash_aset(others_inside, call->thread, Qtrue);
-    rrb.guards++;
+    enter(call->thread);
     if (rb_thread_alone())
         call->work(call->arg);
     else
         work_in_mask(call);
-    rrb.guards--;
-    if (inside == call->thread)
-        inside = 0;
-    else
-        rb_hash_delete(others_inside, call->thread);
-    if (rrb.guards == 0 && rrb.job_was_early) {
-        rrb.job_was_early = 0;
-        rrb_schedule();
-    }
+    leave(call->thread);
     return Qnil;
 }
 
@@ -221,6 +234,35 @@ void rrb_masked(VALUE (*work)(VALUE), VALUE arg)
         rb_ensure(noop, Qnil, work, arg);
     else
         rb_ensure(noop, Qnil, enter_and_work, (VALUE)&call);
+}
+
+/* ---- methods of the gem's own ---- */
+
+static VALUE do_method(VALUE arg)
+{
+    masked_call *call = (masked_call *)arg;
+    if (rb_thread_alone())
+        return call->work(call->arg);
+    call->next = beginning;
+    beginning = call;
+    return mask(Qnil);
+}
+
+static VALUE end_method(VALUE arg)
+{
+    VALUE thread = ((masked_call *)arg)->thread;
+    take_beginning(thread);             /* (if Ruby has not come to the block) */
+    leave(thread);
+    return Qnil;
+}
+
+VALUE rrb_masked_method(VALUE (*work)(VALUE), VALUE arg)
+{
+    masked_call call = { work, arg, rb_thread_current(), NULL };
+    if (is_inside(call.thread))
+        return work(arg);
+    enter(call.thread);
+    return rb_ensure(do_method, (VALUE)&call, end_method, (VALUE)&call);
 }
 
 /* ---- slots ---- */
