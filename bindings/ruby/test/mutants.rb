@@ -118,7 +118,11 @@ MUTANTS = {
   "the_question_is_an_answer" => ["view.c", " || (is_stack && to == view.asked))", ")", "insight"],
   "the_collector_stays_off" => ["view.c", "    if (!((opening *)arg)->was_disabled)\n        rb_gc_enable();", "", "insight"],
   "objects_are_not_known_again" => ["view.c", "        about->id = id_of(p);", "        (void)0;", "insight"],
-  "false_is_no_value" => ["objects.c", "        return new_immediate(value);", "        return new_immediate(RTEST(value) ? value : Qnil);"]
+  "false_is_no_value" => ["objects.c", "        return hold_immediate(value);", "        return hold_immediate(RTEST(value) ? value : Qnil);"],
+  "immediates_have_many_objects" => ["objects.c", "    st_insert(immediates, key, (st_data_t)ob);\n", "    st_delete(immediates, &key, NULL);\n", "values"],
+  "dead_immediates_are_found" => ["objects.c", "    if (!rrb.is_closed)\n        st_delete", "    if (0)\n        st_delete", "values"],
+  "the_frozen_change" => ["objects.c", "    ob = rrc_ruby_unwrap(value, type);\n    rb_check_frozen(value);", "    ob = rrc_ruby_unwrap(value, type);", "wrappers"],
+  "the_frozen_are_initialized" => ["objects.c", "    rb_check_frozen(self);\n", "", "wrappers"]
 }.freeze
 
 # The binding as it is, once: for each mutation make does the file that it is in, and the one before.

@@ -65,6 +65,21 @@ class TestValues < Minitest::Test
     10.times { |i| Nodes.release(i) }
   end
 
+  # Also one that Ruby does not collect: C can use the object as a key.
+  def test_one_immediate_has_one_object
+    [nil, true, false, 0, -1, 1 << 40, :symbol, 1.5].each do |value|
+      collect
+      before = Rawrefcount.stats[:objects]
+      2.times do
+        10.times { |i| Nodes.hold(i, value) }
+        assert_equal before + 1, Rawrefcount.stats[:objects], value.inspect
+        10.times { |i| assert same?(value, Nodes.held(i)), value.inspect }
+        10.times { |i| Nodes.release(i) }
+        assert_equal before, Rawrefcount.stats[:objects], value.inspect
+      end
+    end
+  end
+
   # Their objects are light: they go in the collection, without a dealloc.
   def test_objects_of_dead_values_go_at_once
     collect

@@ -349,9 +349,11 @@ class TestWrappers < Minitest::Test
   end
 
   def test_frozen_wrappers_and_walks_over_all_objects
-    node = Made.new(0, note: 1).freeze
-    node[1] = "C objects are not frozen"
-    assert_equal "C objects are not frozen", node[1]
+    node = Made.new(0, note: 1)
+    node[1] = +"what it holds is not frozen"
+    node.freeze
+    node[1] << "!"
+    assert_equal "what it holds is not frozen!", node[1]
     assert_raises(FrozenError) { node.instance_variable_set(:@note, 2) }
     assert_includes ObjectSpace.each_object(Nodes::Node).to_a, node
     assert_includes ObjectSpace.reachable_objects_from(node), Made
@@ -394,6 +396,41 @@ class TestWrappers < Minitest::Test
     assert_equal 1, Rawrefcount.stats[:pending]
     collect
     assert_equal 0, node.held
+  end
+
+  # A gem with the header's own checks ends the process, and names the function.
+  def test_calls_without_the_lock
+    require "rawrefcount/settings"
+    return unless Rawrefcount::SETTINGS.include?("-DRRC_DEBUG")
+
+    ["rrc_ruby_hold", "rrc_ruby_wrap", "rrc_ruby_native_bytes", "rrc_decref",
+     "a function of rawrefcount.h that makes or frees memory"].each do |name|
+      [true, false].each do |by_ruby|
+        output, status = in_a_new_ruby(<<~RUBY)
+          Thread.new { Nodes.hold(0, Nodes::Node.new(0, 0)) }.join
+          Rawrefcount.collect
+          $stdout.sync = true
+          Nodes.misuse("#{name}", #{by_ruby})
+          puts "not reached"
+        RUBY
+        assert_match(/^rawrefcount: #{name} was called by a thread that does not hold Ruby's lock/, output)
+        refute_match(/not reached/, output)
+        assert_equal Signal.list["ABRT"], status.termsig
+      end
+    end
+  end
+
+  # Methods that change the object refuse a frozen wrapper; others work.
+  def test_frozen_wrappers
+    node = Node.new(7, 1)
+    node[0] = "value"
+    node.freeze
+    assert_match(/can't modify frozen Nodes::Node/, assert_raises(FrozenError) { node[0] = 1 }.message)
+    assert_equal ["value", 7], [node[0], node.id]
+    assert_raises(FrozenError) { Nodes::MadeNode.allocate.freeze.send(:initialize, 1) }
+    node.dispose
+    assert_raises(Rawrefcount::DisposedError) { node[0] = 1 }
+    assert_raises(TypeError) { Node.instance_method(:[]=).bind_call(Nodes::MadeNode.allocate.freeze, 0, 1) }
   end
 
   # Native memory makes Ruby collect: wrappers alone would not.

@@ -43,12 +43,13 @@ static VALUE canvas(VALUE self, VALUE width, VALUE height)
 /* The methods of a class are called for its wrappers only: self may be of any type. A canvas can be disposed of: so all
    that may run Ruby code comes first. */
 #define SELF rrc_ruby_unwrap(self, NULL)
+#define SELF_FOR_WRITE rrc_ruby_unwrap_for_write(self, NULL)
 
 static VALUE text(VALUE self) { return rb_utf8_str_new_cstr(wg_text(SELF)); }
 static VALUE set_text(VALUE self, VALUE t)
 {
     const char *text = StringValueCStr(t);
-    check(wg_set_text(SELF, text));
+    check(wg_set_text(SELF_FOR_WRITE, text));
     return t;
 }
 static VALUE parent(VALUE self) { return rrc_ruby_wrap(wg_parent(SELF)); }
@@ -68,7 +69,7 @@ static VALUE emit(VALUE self, VALUE name)
 static VALUE on(VALUE self, VALUE name)
 {
     enum wg_event event = event_of(name);
-    rrc_object *widget = SELF;
+    rrc_object *widget = SELF_FOR_WRITE;
     rrc_object *held = rb_block_given_p() ? rrc_ruby_hold(rb_block_proc()) : NULL;
     wg_set_callback(widget, event, held);
     if (held != NULL)
@@ -77,8 +78,8 @@ static VALUE on(VALUE self, VALUE name)
 }
 
 #define WIDGET(value) rrc_ruby_unwrap_kind(value, cWidget)
-static VALUE add(VALUE self, VALUE child) { check(wg_add(SELF, WIDGET(child))); return self; }
-static VALUE take_out(VALUE self, VALUE child) { check(wg_remove(SELF, WIDGET(child))); return child; }
+static VALUE add(VALUE self, VALUE child) { check(wg_add(SELF_FOR_WRITE, WIDGET(child))); return self; }
+static VALUE take_out(VALUE self, VALUE child) { check(wg_remove(SELF_FOR_WRITE, WIDGET(child))); return child; }
 static VALUE size(VALUE self) { return SIZET2NUM(wg_count(SELF)); }
 static VALUE at(VALUE self, VALUE index)
 {

@@ -231,6 +231,7 @@ void rrb_press(void)
 
 void rrc_ruby_native_bytes(ptrdiff_t change)
 {
+    rrb_need_gvl("rrc_ruby_native_bytes");
     rrc_native_bytes(rrb.heap, change);
     rrb.unreported += change;
     if (change > 0)
@@ -241,6 +242,7 @@ static void *host_realloc(void *userdata, void *ptr, size_t old_size, size_t new
 {
     void *memory;
     (void)userdata;
+    rrb_need_gvl("a function of rawrefcount.h that makes or frees memory");
     if (new_size == 0) {
         free(ptr);
         rrb.unreported -= (ptrdiff_t)old_size;
@@ -260,6 +262,20 @@ static void host_log(void *userdata, const rrc_log_item *item)
     if (item->code != RRC_ECLOSED)
         fprintf(stderr, "%s\n", item->text);
 }
+
+#ifdef RRC_DEBUG
+extern int ruby_thread_has_gvl_p(void);         /* exported, but in no public header */
+
+/* (What an exception would leave, or a report would need, is not there without the lock.) */
+void rrb_need_gvl(const char *function)
+{
+    if (rrb.is_closed || ruby_thread_has_gvl_p())
+        return;
+    fprintf(stderr, "rawrefcount: %s was called by a thread that does not hold Ruby's lock (the GVL). "
+                    "Call it in rb_thread_call_with_gvl; only rrc_decref_later needs no lock\n", function);
+    abort();
+}
+#endif
 
 /* ---- pending work ---- */
 
@@ -359,6 +375,7 @@ size_t rrb_run_pending(size_t max)
 
 size_t rrc_ruby_run_pending(size_t max)
 {
+    rrb_need_gvl("rrc_ruby_run_pending");
     if (rrb.closing)
         return 0;
     if (rrb.guards == 0)

@@ -98,6 +98,13 @@ void rrb_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), rrc_objec
 void rrb_masked(VALUE (*work)(VALUE), VALUE arg);   /* what other threads send waits; work must not raise */
 VALUE rrb_masked_method(VALUE (*work)(VALUE), VALUE arg);   /* ... or is raised by this; work may raise, too */
 
+/* With the header's own checks: abort if the calling thread does not have Ruby's lock. */
+#ifdef RRC_DEBUG
+void rrb_need_gvl(const char *function);
+#else
+#define rrb_need_gvl(function) ((void)0)
+#endif
+
 /* objects.c */
 extern const rb_data_type_t rrb_wrapper_type;
 extern rrc_object rrb_no_object;        /* the data of a wrapper before `initialize`; NULL: disposed of */

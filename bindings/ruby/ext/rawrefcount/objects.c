@@ -8,13 +8,26 @@ static const rrc_type value_type = {
     .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Ruby value", .tp_basicsize = sizeof(rrc_object),
 };
 
-/* A value that Ruby does not collect (a small integer, true, nil) has no p, and is kept right here. */
+/* A value that Ruby does not collect (a small integer, true, nil) has no p, and is kept right here. A table finds the
+   object of each. */
 typedef struct immediate_object {
     rrc_object head;
     VALUE value;
 } immediate_object;
+
+static st_table *immediates;
+
+static void immediate_free(rrc_heap *heap, void *self)
+{
+    st_data_t value = (st_data_t)((immediate_object *)self)->value;
+    if (!rrb.is_closed)
+        st_delete(immediates, &value, NULL);
+    rrc_del(heap, (rrc_object *)self);
+}
+
 static const rrc_type immediate_type = {
     .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Ruby value", .tp_basicsize = sizeof(immediate_object),
+    .tp_free = immediate_free,
 };
 
 static int is_immediate(const rrc_object *ob)
@@ -92,6 +105,7 @@ VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec)
     VALUE superclass = spec->superclass != 0 ? spec->superclass : rrb.object_class;
     VALUE klass;
     const rrc_ruby_method *method;
+    rrb_need_gvl("rrc_ruby_define_class");
     if (!RTEST(rb_class_inherited_p(superclass, rrb.object_class)))
         rb_raise(rb_eTypeError, "the superclass of %s must be Rawrefcount::Object or below it", spec->name);
     if (entry_of(spec->type) != NULL)
@@ -191,6 +205,7 @@ VALUE rrc_ruby_wrap_unlinked(rrc_object *ob)
 {
     rrc_gcref p;
     VALUE klass, wrapper;
+    rrb_need_gvl("rrc_ruby_wrap");
     if (ob == NULL || rrb.closing)
         return Qnil;
     p = rrc_to_obj(rrb.heap, ob);       /* (one that waits for its end can bear a marker) */
@@ -226,6 +241,7 @@ static VALUE drop_reference(VALUE ob)
 VALUE rrc_ruby_wrap_new(VALUE klass, rrc_object *ob)
 {
     wrap_args args = { klass, ob };
+    rrb_need_gvl("rrc_ruby_wrap_new");
     if (ob == NULL) {
         rrb_need_open();
         need_memory(NULL);
@@ -243,6 +259,7 @@ static VALUE initialize_as(VALUE arg)
     const wrap_args *args = (const wrap_args *)arg;
     VALUE self = args->klass;
     rrb_press();
+    rb_check_frozen(self);
     if (!rrb_is_wrapper(self) || RTYPEDDATA_DATA(self) != &rrb_no_object)
         rb_raise(rb_eTypeError, "this %s is initialized already", rb_obj_classname(self));
     if (rrc_ruby_is_value(args->ob))
@@ -257,6 +274,7 @@ static VALUE initialize_as(VALUE arg)
 VALUE rrc_ruby_initialize(VALUE self, rrc_object *ob)
 {
     wrap_args args = { self, ob };
+    rrb_need_gvl("rrc_ruby_initialize");
     rrb_need_open();
     need_memory(ob);
     return rb_ensure(initialize_as, (VALUE)&args, drop_reference, (VALUE)ob);
@@ -290,6 +308,7 @@ static const char *name_of(const rrc_type *type)
 rrc_object *rrc_ruby_unwrap(VALUE value, const rrc_type *type)
 {
     rrc_object *ob;
+    rrb_need_gvl("rrc_ruby_unwrap");
     if (!rrb_is_wrapper(value))
         wrong_type(value, name_of(type));
     ob = object_of(value);
@@ -298,8 +317,18 @@ rrc_object *rrc_ruby_unwrap(VALUE value, const rrc_type *type)
     return ob;
 }
 
+rrc_object *rrc_ruby_unwrap_for_write(VALUE value, const rrc_type *type)
+{
+    rrc_object *ob;
+    rrb_need_gvl("rrc_ruby_unwrap_for_write");
+    ob = rrc_ruby_unwrap(value, type);
+    rb_check_frozen(value);
+    return ob;
+}
+
 rrc_object *rrc_ruby_unwrap_kind(VALUE value, VALUE klass)
 {
+    rrb_need_gvl("rrc_ruby_unwrap_kind");
     if (!rrb_is_wrapper(value) || !RTEST(rb_obj_is_kind_of(value, klass)))
         wrong_type(value, rb_class2name(klass));
     return object_of(value);
@@ -308,6 +337,7 @@ rrc_object *rrc_ruby_unwrap_kind(VALUE value, VALUE klass)
 void rrc_ruby_dispose(VALUE wrapper)
 {
     rrc_object *ob;
+    rrb_need_gvl("rrc_ruby_dispose");
     if (!rrb_is_wrapper(wrapper))
         wrong_type(wrapper, "Rawrefcount::Object");
     ob = RTYPEDDATA_DATA(wrapper);
@@ -381,11 +411,22 @@ static VALUE object_initialize_copy(VALUE self, VALUE original)
 
 /* ---- values ---- */
 
-static rrc_object *new_immediate(VALUE value)
+static rrc_object *hold_immediate(VALUE value)
 {
-    rrc_object *ob = rrc_new(rrb.heap, &immediate_type);
-    need_memory(ob);
+    st_data_t key = (st_data_t)value, found;
+    rrc_object *ob;
+    if (st_lookup(immediates, key, &found)) {
+        rrc_incref(rrb.heap, (rrc_object *)found);
+        return (rrc_object *)found;
+    }
+    st_insert(immediates, key, 0);      /* (first, as it may raise) */
+    ob = rrc_new(rrb.heap, &immediate_type);
+    if (ob == NULL) {
+        st_delete(immediates, &key, NULL);
+        need_memory(NULL);
+    }
     ((immediate_object *)ob)->value = value;
+    st_insert(immediates, key, (st_data_t)ob);
     return ob;
 }
 
@@ -408,9 +449,10 @@ rrc_object *rrb_find(VALUE value)
 rrc_object *rrc_ruby_hold(VALUE value)
 {
     rrc_object *ob;
+    rrb_need_gvl("rrc_ruby_hold");
     rrb_need_open();
     if (RB_SPECIAL_CONST_P(value))
-        return new_immediate(value);
+        return hold_immediate(value);
     rrb_press();
     ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj(rrb.heap, (rrc_gcref)value);
     if (ob != NULL) {
@@ -429,6 +471,7 @@ rrc_object *rrc_ruby_hold(VALUE value)
 VALUE rrc_ruby_call(rrc_object *callable, int argc, const VALUE *argv)
 {
     VALUE value;
+    rrb_need_gvl("rrc_ruby_call");
     if (rrb.is_closed)                  /* Ruby itself may be gone */
         return Qnil;
     rrb_need_open();
@@ -492,17 +535,20 @@ static int call_protected(call_args args, VALUE *result)
 int rrc_ruby_call_protected(rrc_object *callable, int argc, const VALUE *argv, VALUE *result)
 {
     call_args args = { callable, argc, argv, NULL, Qnil };
+    rrb_need_gvl("rrc_ruby_call_protected");
     return call_protected(args, result);
 }
 
 int rrc_ruby_call_objects(rrc_object *callable, int argc, rrc_object *const *objects, VALUE *result)
 {
     call_args args = { callable, argc, NULL, objects, Qnil };
+    rrb_need_gvl("rrc_ruby_call_objects");
     return call_protected(args, result);
 }
 
 void rrc_ruby_raise(int tag)
 {
+    rrb_need_gvl("rrc_ruby_raise");
     if (tag != 0)
         rb_jump_tag(tag);
 }
@@ -515,6 +561,7 @@ void rrb_init_objects(void)
     module = rb_define_module("Rawrefcount");
 #endif
     class_entries = st_init_numtable();
+    immediates = st_init_numtable();
     /* Document-module: Rawrefcount::Disposable
      *
      * Wrappers that can give up their C objects before Ruby finds them unreachable. Extensions decide which classes

@@ -22,7 +22,8 @@
  * object that rrc_ruby_hold gives.
  *
  * WHEN. All of this is called with the GVL, and not from a tp_traverse, tp_free or a
- * mark function. Where a comment says "raises", the function may leave by longjmp, as
+ * mark function. (A gem that was installed with --enable-debug aborts if a thread without the GVL calls it, and names
+ * the function.) Where a comment says "raises", the function may leave by longjmp, as
  * Ruby's own do. A tp_dealloc, tp_finalize or tp_clear may raise: it ends there, the
  * error is reported (Rawrefcount.error_handler), and all else goes on. While it runs, what
  * other threads send (Thread#kill, Thread#raise) waits.
@@ -77,8 +78,10 @@ rrc_heap *rrc_ruby_heap(void);
 VALUE rrc_ruby_wrap_unlinked(rrc_object *ob);   /* for rrc_ruby_wrap */
 static inline VALUE rrc_ruby_wrap(rrc_object *ob)
 {
+#ifndef RRC_DEBUG                       /* (which checks each call) */
     if (ob != NULL && ob->ob_refcnt >= RRC_REFCNT_FROM_PYPY && ob->ob_pypy_link != NULL)
         return (VALUE)ob->ob_pypy_link;
+#endif
     return rrc_ruby_wrap_unlinked(ob);
 }
 
@@ -88,7 +91,7 @@ static inline VALUE rrc_ruby_wrap(rrc_object *ob)
 VALUE rrc_ruby_wrap_new(VALUE klass, rrc_object *ob);
 
 /* For a method `initialize`: make self, which has no object yet, the wrapper of ob, and take
-   over the caller's reference, in any case. ob NULL raises NoMemoryError. Gives self.
+   over the caller's reference, in any case. ob NULL raises NoMemoryError; a frozen self FrozenError. Gives self.
    A subclass in Ruby can then have an `initialize` of its own, which calls super. Raises. */
 VALUE rrc_ruby_initialize(VALUE self, rrc_object *ob);
 
@@ -97,7 +100,10 @@ VALUE rrc_ruby_initialize(VALUE self, rrc_object *ob);
    so their objects stay. Objects of a class with can_dispose are the exception: see there. */
 rrc_object *rrc_ruby_unwrap(VALUE wrapper, const rrc_type *type);
 
-/* The same, for a wrapper whose class must be klass or below it. */
+/* The same, for a method that changes the object: raises FrozenError if the wrapper is frozen. */
+rrc_object *rrc_ruby_unwrap_for_write(VALUE wrapper, const rrc_type *type);
+
+/* rrc_ruby_unwrap for a wrapper whose class must be klass or below it. */
 rrc_object *rrc_ruby_unwrap_kind(VALUE wrapper, VALUE klass);
 
 /* Part a wrapper from its object now, and drop its reference: unless C holds more, the
@@ -108,9 +114,8 @@ void rrc_ruby_dispose(VALUE wrapper);
 /* ---- Ruby values as C objects ---- */
 
 /* A new reference to the object that stands for this value in C: any value at all. As
-   long as C holds it, the value lives; one value has one such object at a time (but
-   small integers, true, nil and their like, which need no care, have a new one each
-   time). For a wrapper it is the object wrapped. Raises NoMemoryError. O(1). */
+   long as C holds it, the value lives; one value has one such object at a time. So C can compare values, and use them
+   as keys, by their objects. For a wrapper it is the object wrapped. Raises NoMemoryError. O(1). */
 rrc_object *rrc_ruby_hold(VALUE value);
 
 /* Is ob from rrc_ruby_hold, and so a Ruby value (not a wrapped C object)? */

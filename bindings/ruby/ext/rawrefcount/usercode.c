@@ -317,6 +317,7 @@ void rrb_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), rrc_objec
 {
     slot_call call = { heap, slot, ob };
     int is_finalizer = slot == RRC_TYPE(ob)->tp_finalize;
+    rrb_need_gvl("rrc_decref");
     if (rrb.is_closed)                  /* Ruby itself may be gone */
         slot(heap, ob);
     else

@@ -4,8 +4,10 @@
 
 #include <pthread.h>
 #include <ruby/debug.h>
+#include <ruby/thread.h>
 #include <ruby/version.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 typedef struct node {
@@ -215,8 +217,9 @@ static rrc_object **slot_at(VALUE self, VALUE index)
 
 static VALUE node_set(VALUE self, VALUE index, VALUE value)
 {
-    rrc_object **slot = slot_at(self, index), *old = *slot;
-    rrc_object *fresh = NIL_P(value) ? NULL : rrc_ruby_hold(value);
+    rrc_object **slot = slot_at(self, index), *old = *slot, *fresh;
+    rrc_ruby_unwrap_for_write(self, NULL);
+    fresh = NIL_P(value) ? NULL : rrc_ruby_hold(value);
     *slot = fresh;
     if (old != NULL)
         rrc_decref(heap, old);
@@ -338,6 +341,32 @@ static VALUE m_hold(VALUE self, VALUE index, VALUE value)
     if (old != NULL)
         rrc_decref(heap, old);
     return value;
+}
+
+/* Calls that need the lock, in a thread that does not hold it; of C, or of Ruby. */
+static void *misuse(void *name)
+{
+    if (strcmp(name, "rrc_ruby_hold") == 0)
+        rrc_ruby_hold(Qnil);
+    else if (strcmp(name, "rrc_ruby_wrap") == 0)
+        rrc_ruby_wrap(held[0]);
+    else if (strcmp(name, "rrc_ruby_native_bytes") == 0)
+        rrc_ruby_native_bytes(1);
+    else if (strcmp(name, "rrc_decref") == 0)
+        rrc_decref(heap, held[0]);
+    else
+        rrc_new(heap, &unknown_type);
+    return NULL;
+}
+
+static VALUE m_misuse(VALUE self, VALUE name, VALUE by_ruby)
+{
+    pthread_t thread;
+    if (RTEST(by_ruby))
+        rb_thread_call_without_gvl(misuse, StringValueCStr(name), NULL, NULL);
+    else if (pthread_create(&thread, NULL, misuse, StringValueCStr(name)) == 0)
+        pthread_join(thread, NULL);
+    return Qnil;
 }
 
 static VALUE m_release(VALUE self, VALUE index)
@@ -571,7 +600,7 @@ static VALUE b_data(VALUE self, VALUE keep, VALUE count)
     return per_item(begin, n);
 }
 
-/* Ruby's own data object, with two references: Nodes::Pair.new(a, b). */
+/* Ruby's own data object, with two references: Nodes::Pair.new(a, b), pair.a = value. */
 typedef struct pair { VALUE a, b; } pair;
 
 static void pair_mark(void *data)
@@ -580,15 +609,24 @@ static void pair_mark(void *data)
     rb_gc_mark(((pair *)data)->b);
 }
 
+static const rb_data_type_t pair_type = { "pair", { pair_mark, RUBY_DEFAULT_FREE, 0, 0, { 0 } }, 0, 0,
+                                          RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED };
+
 static VALUE pair_s_new(VALUE klass, VALUE a, VALUE b)
 {
-    static const rb_data_type_t type = { "pair", { pair_mark, RUBY_DEFAULT_FREE, 0, 0, { 0 } }, 0, 0,
-                                         RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED };
     pair *data;
-    VALUE self = TypedData_Make_Struct(klass, pair, &type, data);
+    VALUE self = TypedData_Make_Struct(klass, pair, &pair_type, data);
     RB_OBJ_WRITE(self, &data->a, a);
     RB_OBJ_WRITE(self, &data->b, b);
     return self;
+}
+
+static VALUE pair_set(VALUE self, VALUE value)
+{
+    pair *data = rb_check_typeddata(self, &pair_type);
+    rb_check_frozen(self);
+    RB_OBJ_WRITE(self, &data->a, value);
+    return value;
 }
 
 /* The way without a collector that knows of C: a global root for each value. It is in a counted object, as libraries have
@@ -692,6 +730,7 @@ void Init_nodes(void)
     define_reader(module, "BoldReader", &bold_reader_type, bold_reader_initialize);
     rb_undef_alloc_func(rb_define_class_under(module, "Pair", rb_cObject));
     rb_define_singleton_method(rb_const_get(module, rb_intern("Pair")), "new", pair_s_new, 2);
+    rb_define_method(rb_const_get(module, rb_intern("Pair")), "a=", pair_set, 1);
     rb_gc_register_mark_object(dead = rb_ary_new());
     rb_gc_register_mark_object(finalized = rb_ary_new());
     rb_gc_register_address(&on_dealloc);
@@ -708,6 +747,7 @@ void Init_nodes(void)
     MODULE_FUNCTION("expect_kind", m_expect_kind, 2);
     MODULE_FUNCTION("alive", m_alive, 0);
     MODULE_FUNCTION("dead", m_dead, 0);
+    MODULE_FUNCTION("misuse", m_misuse, 2);
     MODULE_FUNCTION("finalized", m_finalized, 0);
     MODULE_FUNCTION("on_dealloc", m_on_dealloc, 1);
     MODULE_FUNCTION("on_finalize", m_on_finalize, 1);
