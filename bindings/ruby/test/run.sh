@@ -165,6 +165,9 @@ bench)
     rake test_libraries
     "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/bench/bench.rb"
     "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/bench/pauses.rb"
+    if command -v valgrind >/dev/null; then
+        "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/bench/instructions.rb"
+    fi
     ;;
 *)
     sed -n '2,/^RUBY=/s/^# \{0,1\}//p' "$0" >&2
