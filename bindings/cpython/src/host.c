@@ -221,7 +221,7 @@ static PyTypeObject *const static_types[] = {
     &py_host_type, &PyMethod_Type, &PyMethodDescr_Type, &PyClassMethodDescr_Type, &PyGetSetDescr_Type, &PyMemberDescr_Type,
     &PyWrapperDescr_Type, &PyClassMethod_Type, &PyStaticMethod_Type, &PyProperty_Type, &PySuper_Type, &PyModule_Type,
     &PyModuleDef_Type, &PyRange_Type, &py_seqiter_type, &py_calliter_type, &_PyWeakref_RefType, &PyCapsule_Type, &PyCode_Type, &PyFrame_Type,
-    &PyTraceBack_Type, &PyReversed_Type
+    &PyTraceBack_Type, &PyReversed_Type, &PyEnum_Type, &PyMap_Type, &PyFilter_Type, &PyZip_Type
 };
 
 /* The types are shared by all VMs: the first one makes them ready. */
@@ -242,7 +242,7 @@ static int ready_types(void)
     return ok;
 }
 
-/* The module `builtins` has the types and the exceptions by their names. */
+/* The module `builtins` has the types and the exceptions by their names, functions, and the singletons. */
 static int fill_builtins(void)
 {
     PyObject *builtins = PyImport_AddModule("builtins");
@@ -254,8 +254,10 @@ static int fill_builtins(void)
         ok = PyModule_AddObjectRef(builtins, static_types[i]->tp_name, (PyObject *)(void *)static_types[i]) == 0;
     for (i = 0; ok && i < n; i++)
         ok = PyModule_AddObjectRef(builtins, exceptions[i].tp_name, (PyObject *)(void *)&exceptions[i]) == 0;
-    return ok && PyModule_AddObjectRef(builtins, "NotImplemented", Py_NotImplemented) == 0
-        && PyModule_AddObjectRef(builtins, "Ellipsis", Py_Ellipsis) == 0;
+    return ok && PyModule_AddFunctions(builtins, py_builtin_functions) == 0
+        && PyModule_AddObjectRef(builtins, "NotImplemented", Py_NotImplemented) == 0
+        && PyModule_AddObjectRef(builtins, "Ellipsis", Py_Ellipsis) == 0 && PyModule_AddObjectRef(builtins, "None", Py_None) == 0
+        && PyModule_AddObjectRef(builtins, "True", Py_True) == 0 && PyModule_AddObjectRef(builtins, "False", Py_False) == 0;
 }
 
 /* ---- kinds of the API ------------------------------------------------------------ */

@@ -140,6 +140,8 @@ int py_equal_sequences(cvm *vm, cvm_value *a, cvm_value *b);
 int py_load(cvm *vm, const char *path);
 cvm_value py_call_method(cvm *vm, cvm_value *args, size_t n);       /* args: object, name, arguments */
 int py_close(cvm *vm, cvm_value *slot);
+PyObject *py_getattr(PyObject *op, PyObject *name, PyObject *otherwise);
+extern PyMethodDef py_builtin_functions[], py_str_methods[];
 PyTypeObject *py_exception_types(size_t *n);
 extern const cvm_builtin_def py_procedures[], py_sequence_procedures[], py_dict_procedures[];
 

@@ -213,6 +213,38 @@ static PyObject *set_hook(PyObject *hook)
 SIMPLE(b_unraisable, 1, set_hook(o[0]))
 SIMPLE(b_super, 2, PyObject_CallFunctionObjArgs((PyObject *)(void *)&PySuper_Type, o[0], o[1], NULL))
 
+/* (getattr x 'name otherwise) */
+PROCEDURE(b_getattr)
+{
+    PyObject *op = py_from_value(args[0]), *name = op != NULL ? name_of(args[1]) : NULL;
+    PyObject *otherwise = name != NULL && n > 2 ? py_from_value(args[2]) : NULL, *value = NULL;
+    if (name != NULL && (n < 3 || otherwise != NULL))
+        value = py_getattr(op, name, otherwise);
+    Py_XDECREF(otherwise);
+    Py_XDECREF(name);
+    Py_XDECREF(op);
+    return value != NULL ? py_to_value_steal(value) : CVM_NONE;
+}
+
+/* (sorted items), (sorted items key) or (sorted items key reverse): a new array. key may be nil */
+PROCEDURE(b_sorted)
+{
+    PyObject *o[MOST], *list = NULL, *kwargs, *empty, *sort, *none = NULL;
+    if (take(args, n, o) && (list = PySequence_List(o[0])) != NULL) {
+        sort = PyObject_GetAttrString(list, "sort");
+        kwargs = sort != NULL ? Py_BuildValue("{sOsO}", "key", n > 1 ? o[1] : Py_None, "reverse", n > 2 ? o[2] : Py_False) : NULL;
+        empty = kwargs != NULL ? PyTuple_New(0) : NULL;
+        none = empty != NULL ? PyObject_Call(sort, empty, kwargs) : NULL;
+        if (none == NULL)
+            Py_CLEAR(list);
+        Py_XDECREF(none);
+        Py_XDECREF(empty);
+        Py_XDECREF(kwargs);
+        Py_XDECREF(sort);
+    }
+    return finish(o, list);
+}
+
 PROCEDURE(b_len)
 {
     PyObject *op = py_from_value(args[0]);
@@ -358,6 +390,7 @@ const cvm_builtin_def py_procedures[] = {
     { "slice", ".?..", b_slice },           { "bytes", "s", b_bytes },
     { "bytes->string", ".", b_bytes_to_string }, { "py", "s.?..", b_operator },
     { "close", ".", b_close },              { "closed?", ".", b_closed_p },
+    { "getattr", "..?.", b_getattr },       { "sorted", ".?..", b_sorted },
     { "with", ".f", b_with },               { "set", ".*", b_set },
     { "frozenset", ".*", b_frozenset },
     { NULL, NULL, NULL }

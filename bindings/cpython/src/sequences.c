@@ -62,7 +62,7 @@ static cvm_value *place(cvm_value v, size_t i)
 
 cvm_value cvm_sequence_peek(cvm_value v, size_t i)
 {
-    return cvm_is(v, CVM_RANGE) ? cvm_fixnum(CVM_RANGE_OF(v)->start + (intptr_t)i) : cvm_plain(*place(v, i));
+    return cvm_is(v, CVM_RANGE) ? cvm_fixnum(CVM_RANGE_OF(v)->start + (intptr_t)i * CVM_RANGE_OF(v)->step) : cvm_plain(*place(v, i));
 }
 
 static cvm_value item(cvm *vm, cvm_value v, size_t i)
@@ -191,6 +191,8 @@ CVM_BUILTIN_BODY(b_range_tuple)
     if (r != NULL) {
         r->start = start;
         r->length = end > start ? (size_t)end - (size_t)start : 0;
+        r->step = 1;
+        r->end = start + (intptr_t)r->length;
     }
     return (cvm_value)r;
 }

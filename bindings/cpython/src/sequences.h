@@ -18,7 +18,7 @@ typedef struct cvm_tuple {
 typedef struct cvm_range {
     cvm_object head;
     size_t length;
-    intptr_t start;
+    intptr_t start, step, end;      /* end: only for its text */
 } cvm_range;
 
 /* A vector that can grow. Its items are here, or (CVM_OUTSIDE) in a C list. */

@@ -740,6 +740,14 @@ Py_UCS4 _PyUnicode_ToLowercase(Py_UCS4 c)
     return unicode != (locale_t)0 ? (Py_UCS4)towlower_l((wint_t)c, unicode) : (Py_UCS4)towlower((wint_t)c);
 }
 
+int _Py_IsAlpha(Py_UCS4 c)
+{
+    if (c < 128)
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    (void)_PyUnicode_ToLowercase(c);        /* the locale is there */
+    return (unicode != (locale_t)0 ? iswalpha_l((wint_t)c, unicode) : iswalpha((wint_t)c)) != 0;
+}
+
 Py_UCS4 _PyUnicode_ToUppercase(Py_UCS4 c)
 {
     if (c < 128)
@@ -839,71 +847,6 @@ static PyObject *unicode_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     return op;
 }
 
-static PyObject *method_join(PyObject *op, PyObject *items) { return PyUnicode_Join(op, items); }
-
-static PyObject *method_encode(PyObject *op, PyObject *args, PyObject *kwargs)
-{
-    static char *names[] = { "encoding", "errors", NULL };
-    const char *encoding = NULL, *errors = NULL;
-    return PyArg_ParseTupleAndKeywords(args, kwargs, "|ss:encode", names, &encoding, &errors)
-         ? PyUnicode_AsEncodedString(op, encoding, errors) : NULL;
-}
-
-static PyObject *method_replace(PyObject *op, PyObject *args)
-{
-    PyObject *from, *to;
-    Py_ssize_t most = -1;
-    return PyArg_ParseTuple(args, "UU|n:replace", &from, &to, &most) ? PyUnicode_Replace(op, from, to, most) : NULL;
-}
-
-static PyObject *method_find(PyObject *op, PyObject *args)
-{
-    PyObject *part;
-    return PyArg_ParseTuple(args, "U:find", &part)
-         ? PyLong_FromSsize_t(PyUnicode_Find(op, part, 0, PY_SSIZE_T_MAX, 1)) : NULL;
-}
-
-static PyObject *affix(PyObject *op, PyObject *part, int at_end)
-{
-    Py_ssize_t n, m;
-    if (!PyUnicode_Check(part))
-        return PyErr_Format(PyExc_TypeError, "first arg must be str, not %.100s", Py_TYPE(part)->tp_name);
-    n = PyUnicode_GET_LENGTH(op);
-    m = PyUnicode_GET_LENGTH(part);
-    return PyBool_FromLong(m <= n && matches(op, at_end ? n - m : 0, part, m));
-}
-
-/* Characters are changed one by one: those that become several stay. */
-static PyObject *change_case(PyObject *op, Py_UCS4 (*change)(Py_UCS4))
-{
-    Py_ssize_t i, n = PyUnicode_GET_LENGTH(op);
-    Py_UCS4 *text = PyUnicode_AsUCS4Copy(op);
-    PyObject *result;
-    for (i = 0; text != NULL && i < n; i++)
-        text[i] = change(text[i]);
-    result = text != NULL ? PyUnicode_FromKindAndData(4, text, n) : NULL;
-    PyMem_Free(text);
-    return result;
-}
-
-static PyObject *method_lower(PyObject *op, PyObject *none) { (void)none; return change_case(op, _PyUnicode_ToLowercase); }
-static PyObject *method_upper(PyObject *op, PyObject *none) { (void)none; return change_case(op, _PyUnicode_ToUppercase); }
-
-static PyObject *method_startswith(PyObject *op, PyObject *part) { return affix(op, part, 0); }
-static PyObject *method_endswith(PyObject *op, PyObject *part) { return affix(op, part, 1); }
-
-static PyMethodDef methods[] = {
-    { "__format__", py_format_spec, METH_O, NULL }, { "join", method_join, METH_O, NULL },
-    { "encode", _PyCFunction_CAST(method_encode), METH_VARARGS | METH_KEYWORDS, NULL },
-    { "replace", method_replace, METH_VARARGS, NULL },
-    { "find", method_find, METH_VARARGS, NULL },
-    { "format", _PyCFunction_CAST(py_format_braces), METH_VARARGS | METH_KEYWORDS, NULL },
-    { "lower", method_lower, METH_NOARGS, NULL }, { "upper", method_upper, METH_NOARGS, NULL },
-    { "startswith", method_startswith, METH_O, NULL },
-    { "endswith", method_endswith, METH_O, NULL },
-    { NULL, NULL, 0, NULL }
-};
-
 static PySequenceMethods as_sequence = {
     .sq_length = length, .sq_concat = PyUnicode_Concat, .sq_repeat = repeat, .sq_item = item,
     .sq_contains = PyUnicode_Contains
@@ -915,5 +858,5 @@ PyTypeObject PyUnicode_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "str", .tp_basicsize = sizeof(PyUnicodeObject),
     .tp_dealloc = dealloc, .tp_repr = repr, .tp_str = str, .tp_hash = hash, .tp_as_number = &as_number, .tp_as_sequence = &as_sequence,
     .tp_as_mapping = &as_mapping, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_UNICODE_SUBCLASS,
-    .tp_richcompare = PyUnicode_RichCompare, .tp_iter = PySeqIter_New, .tp_methods = methods, .tp_new = unicode_new
+    .tp_richcompare = PyUnicode_RichCompare, .tp_iter = PySeqIter_New, .tp_methods = py_str_methods, .tp_new = unicode_new
 };

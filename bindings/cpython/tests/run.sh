@@ -72,9 +72,15 @@ module weak - weak.c weak
 module managed - managed.c managed
 module sets - sets.c sets
 module more - more.c more
+module words - words.c words
 module markupsafe markupsafe src/markupsafe/_speedups.c markupsafe._speedups
 module heapq python3.11 Modules/_heapqmodule.c _heapq -I"$modules"
 module bisect python3.11 Modules/_bisectmodule.c _bisect -I"$modules"
+internal=$sources/python3.11/Include/internal           # (a header of these has what zlib and bz2 share)
+module zlib python3.11 Modules/zlibmodule.c zlib -I"$modules" -idirafter "$internal" -DHAVE_ZLIB_COPY -lz
+module bz2 python3.11 Modules/_bz2module.c _bz2 -I"$modules" -idirafter "$internal" -lbz2
+module audioop python3.11 Modules/audioop.c audioop -I"$modules"
+module statistics python3.11 Modules/_statisticsmodule.c _statistics -I"$modules" -lm
 module xxlimited python3.11 Modules/xxlimited.c xxlimited
 module xxhash python-xxhash src/_xxhash.c _xxhash -lxxhash
 module levenshtein python-levenshtein Levenshtein/_levenshtein.c _levenshtein
@@ -99,7 +105,7 @@ module simplejson simplejson simplejson/_speedups.c simplejson._speedups
 # ---- what CPython says too
 python_headers=$(python3 -c 'import sys, sysconfig; sys.version_info[:2] == (3, 11) and print(sysconfig.get_path("include"))' 2>/dev/null)
 mkdir -p "$out/python"
-for name in weak same sets more; do
+for name in weak same sets more words; do
     says=$here/$name.txt
     [ -f "$says" ] || says=$here/$name.utf8
     # shellcheck disable=SC2086

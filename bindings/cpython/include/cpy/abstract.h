@@ -88,7 +88,7 @@ int PyObject_DelItem(PyObject *op, PyObject *key);
 PyObject *PyObject_GetIter(PyObject *op);
 int PyIter_Check(PyObject *op);
 PyObject *PyIter_Next(PyObject *op);
-extern PyTypeObject PyReversed_Type;
+extern PyTypeObject PyReversed_Type, PyEnum_Type, PyMap_Type, PyFilter_Type, PyZip_Type;
 PyObject *_PyObject_NextNotImplemented(PyObject *op);
 PyObject *PySeqIter_New(PyObject *op);
 PyObject *PyCallIter_New(PyObject *callable, PyObject *sentinel);

@@ -8,7 +8,7 @@
     X(StopIteration, Exception) X(StopAsyncIteration, Exception) X(ImportError, Exception) \
     X(ModuleNotFoundError, ImportError) X(OSError, Exception) X(TimeoutError, OSError) X(EOFError, Exception) \
     X(RuntimeError, Exception) X(RecursionError, RuntimeError) X(NotImplementedError, RuntimeError) \
-    X(NameError, Exception) X(AttributeError, Exception) X(AssertionError, Exception) \
+    X(NameError, Exception) X(UnboundLocalError, NameError) X(AttributeError, Exception) X(AssertionError, Exception) \
     X(LookupError, Exception) X(IndexError, LookupError) X(KeyError, LookupError) X(ValueError, Exception) \
     X(UnicodeError, ValueError) X(UnicodeDecodeError, UnicodeError) X(UnicodeEncodeError, UnicodeError) \
     X(ArithmeticError, Exception) X(OverflowError, ArithmeticError) X(ZeroDivisionError, ArithmeticError) \

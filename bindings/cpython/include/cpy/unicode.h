@@ -116,6 +116,12 @@ PyObject *PyUnicode_Join(PyObject *separator, PyObject *items);
 PyObject *PyUnicode_Replace(PyObject *op, PyObject *from, PyObject *to, Py_ssize_t most);
 Py_ssize_t PyUnicode_Find(PyObject *op, PyObject *part, Py_ssize_t start, Py_ssize_t end, int direction);
 Py_ssize_t PyUnicode_FindChar(PyObject *op, Py_UCS4 c, Py_ssize_t start, Py_ssize_t end, int direction);
+PyObject *PyUnicode_Split(PyObject *op, PyObject *separator, Py_ssize_t most);      /* separator NULL: white space */
+PyObject *PyUnicode_RSplit(PyObject *op, PyObject *separator, Py_ssize_t most);
+PyObject *PyUnicode_Splitlines(PyObject *op, int keep_ends);
+PyObject *PyUnicode_Partition(PyObject *op, PyObject *separator);
+PyObject *PyUnicode_RPartition(PyObject *op, PyObject *separator);
+Py_ssize_t PyUnicode_Count(PyObject *op, PyObject *part, Py_ssize_t start, Py_ssize_t end);
 int PyUnicode_Tailmatch(PyObject *op, PyObject *part, Py_ssize_t start, Py_ssize_t end, int direction);
 int PyUnicode_Contains(PyObject *op, PyObject *part);
 int PyUnicode_Compare(PyObject *a, PyObject *b);
@@ -124,9 +130,12 @@ PyObject *PyUnicode_RichCompare(PyObject *a, PyObject *b, int op);
 #define _PyUnicode_EqualToASCIIString(op, text) (PyUnicode_CompareWithASCIIString((op), (text)) == 0)
 
 int _Py_IsSpace(Py_UCS4 c);
+int _Py_IsAlpha(Py_UCS4 c);
 Py_UCS4 _PyUnicode_ToLowercase(Py_UCS4 c);
 Py_UCS4 _PyUnicode_ToUppercase(Py_UCS4 c);
 #define Py_UNICODE_ISSPACE(c) _Py_IsSpace(c)
+#define Py_UNICODE_ISALPHA(c) _Py_IsAlpha(c)
+#define Py_UNICODE_ISALNUM(c) (_Py_IsAlpha(c) || Py_UNICODE_ISDECIMAL(c))
 #define Py_UNICODE_TOLOWER(c) _PyUnicode_ToLowercase(c)
 #define Py_UNICODE_TOUPPER(c) _PyUnicode_ToUppercase(c)
 #define Py_UNICODE_ISDECIMAL(c) ((c) >= '0' && (c) <= '9')
