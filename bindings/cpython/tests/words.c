@@ -1,5 +1,5 @@
 /* words.c - the methods of str, and the functions of the module builtins. As the extension of our own that says the same
- * in CPython: words.txt. */
+ * in CPython: words.utf8. */
 #include "say.h"
 
 /* Calls the method with no argument, and with these. */
