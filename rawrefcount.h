@@ -351,6 +351,7 @@
  *        - Python.h: what an extension uses and the API does not have is an error when it is compiled. Python.h
  *          includes pythread.h and the system's headers that CPython's does.
  *        - pvm --help names --extension.
+ *        - Python.h: making small objects and finding attributes takes a fraction of the instructions.
  *        - Python.h: an exception that tp_clear, tp_dealloc or tp_finalize leaves behind is reported, and the one that
  *          was set stays set; (unraisable-hook f) gets such exceptions. PyObject_IS_GC asks tp_is_gc.
  *        New in Python.h: Py_TPFLAGS_MANAGED_DICT, Py_TPFLAGS_MANAGED_WEAKREF, PyObject_VisitManagedDict,

@@ -35,7 +35,7 @@ $(eval $(call run,cpython-asan,$(BUILD)/pvm-asan,sh $(PY_DIR)/tests/run.sh $(BUI
 CHECK_RUNS += cpython
 
 .PHONY: bench-cpython
-bench-cpython: $(PVM) ## one extension in pvm and in CPython: nanoseconds of what C does with objects
+bench-cpython: $(PVM) ## one extension in pvm and in CPython: instructions of what C does with objects
 	@sh $(PY_DIR)/bench/run.sh $(PVM)
 
 # Where install-cvm puts its files, below $(DESTDIR)$(PREFIX).

@@ -56,10 +56,11 @@ typedef struct cvm_layer {
     void (*edges)(void *vm, rrc_gcref p, rrc_edgeproc visit, void *arg);
     void (*describe)(void *vm, rrc_gcref p, rrc_description *about);
     void *(*realloc)(void *vm, void *ptr, size_t old_size, size_t new_size);
-    /* These are of CVM_API, which has all three. What is to do at a safe point: programs may run. A new C object for
-       v, which owns nothing; NULL: no memory. It allocates nothing in the heap. And a new object for ob, which has
-       none; CVM_NONE after a failure. */
+    /* These are of CVM_API, which has all four. What is to do at a safe point: programs may run. Free the C objects
+       that are kept for later ones: no program runs. A new C object for v, which owns nothing; NULL: no memory. It
+       allocates nothing in the heap. And a new object for ob, which has none; CVM_NONE after a failure. */
     void (*attend)(cvm *vm);
+    void (*trim)(cvm *vm);
     rrc_object *(*view)(cvm *vm, cvm_value v);
     cvm_value (*proxy)(cvm *vm, rrc_object *ob);
 } cvm_layer;
@@ -129,6 +130,7 @@ struct cvm {
     cvm_error error;            /* the last one */
     size_t errors;              /* so far */
     int exit_status;
+    int observed;               /* somebody remembers C objects by their address: rrc_observe */
     int printing;               /* inside a tp_repr: nothing must move, no program run */
 };
 

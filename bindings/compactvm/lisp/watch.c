@@ -42,6 +42,8 @@ static cvm_value number(cvm *vm, const char *name)
 {
     const cvm_heap *h = &vm->heap;
     rrc_stats links;
+    if (vm->layers[CVM_API] != NULL)
+        vm->layers[CVM_API]->trim(vm);
     rrc_get_stats(vm->rrc, &links);
     const struct { const char *name; size_t number; } all[] = {
         { "minor-collections", h->minors }, { "major-collections", h->majors }, { "moved", h->moved },
@@ -127,7 +129,7 @@ static cvm_value write_picture(cvm *vm, cvm_value name, picture *draw)
 CVM_BUILTIN_BODY(b_dump_dot) { return write_picture(vm, args[0], rrc_dump_dot); }
 
 /* (heap-snapshot "file"): writes both heaps for Chrome's memory panel */
-CVM_BUILTIN_BODY(b_heap_snapshot) { return write_picture(vm, args[0], rrc_dump_heapsnapshot); }
+CVM_BUILTIN_BODY(b_heap_snapshot) { vm->observed = 1; return write_picture(vm, args[0], rrc_dump_heapsnapshot); }
 
 /* ---- the dealloc queue -------------------------------------------------- */
 

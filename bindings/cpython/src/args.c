@@ -25,8 +25,13 @@ static int pass_parsed(const char **at)
     return 1;
 }
 
-/* Between the units of Py_BuildValue. */
-#define SEPARATORS " \t,:"
+/* Pass over what stands between the units of Py_BuildValue. */
+static const char *next_unit(const char *at)
+{
+    while (*at == ' ' || *at == '\t' || *at == ',' || *at == ':')
+        at++;
+    return at;
+}
 
 static char closing(char c) { return c == '(' ? ')' : c == '[' ? ']' : c == '{' ? '}' : '\0'; }
 
@@ -36,15 +41,26 @@ static int pass_built(const char **at)
     char c = **at, end = closing(c);
     int n = 0;
     if (end != '\0') {
-        for (*at += 1 + strspn(*at + 1, SEPARATORS); **at != end || (c == '{' && n % 2 != 0); *at += strspn(*at, SEPARATORS), n++)
+        for (*at = next_unit(*at + 1); **at != end || (c == '{' && n % 2 != 0); *at = next_unit(*at), n++)
             if (!pass_built(at))
                 return 0;
-    } else if (!one_of(c, "bBhHiIlkLKncCfdDsSzyuUON")) {
+        ++*at;
+        return 1;
+    }
+    switch (c) {
+    case 's': case 'z': case 'y': case 'u': case 'U':
+        *at += (*at)[1] == '#' ? 2 : 1;
+        return 1;
+    case 'O': case 'S': case 'N':
+        *at += (*at)[1] == '&' ? 2 : 1;
+        return 1;
+    case 'b': case 'B': case 'h': case 'H': case 'i': case 'I': case 'l': case 'k': case 'L': case 'K': case 'n':
+    case 'c': case 'C': case 'f': case 'd': case 'D':
+        ++*at;
+        return 1;
+    default:
         return 0;
     }
-    *at += 1;
-    *at += one_of(**at, one_of(c, "szyuU") ? "#" : one_of(c, "OSN") ? "&" : "");
-    return 1;
 }
 
 static int bad_format(const char *function, const char *format, const char *at)
@@ -675,7 +691,7 @@ static PyObject *build_one(const char **format, va_list *args);
 static Py_ssize_t count_units(const char *at)
 {
     Py_ssize_t n = 0;
-    for (at += strspn(at, SEPARATORS); *at != '\0' && !one_of(*at, ")]}"); at += strspn(at, SEPARATORS), n++)
+    for (at = next_unit(at); *at != '\0' && *at != ')' && *at != ']' && *at != '}'; at = next_unit(at), n++)
         (void)pass_built(&at);
     return n;
 }
@@ -693,7 +709,7 @@ static PyObject *build_container(const char **format, va_list *args, char open)
     for (i = 0; i < n; i++) {
         PyObject *item;
         int ok;
-        *format += strspn(*format, SEPARATORS);
+        *format = next_unit(*format);
         item = build_one(format, args);
         ok = item != NULL;
         if (ok && !failed && open == '(') {
@@ -715,7 +731,7 @@ static PyObject *build_container(const char **format, va_list *args, char open)
             PyErr_Clear();
         }
     }
-    *format += strspn(*format, SEPARATORS);
+    *format = next_unit(*format);
     *format += **format != '\0';
     if (failed) {
         Py_XDECREF(key);
@@ -736,7 +752,7 @@ static PyObject *build_text(char c, int has_size, va_list *args)
 
 static PyObject *build_one(const char **format, va_list *args)
 {
-    char c = *(*format)++, suffix = one_of(c, "szyuUOSN") && one_of(**format, "#&") ? *(*format)++ : '\0';
+    char c = *(*format)++, suffix = **format == '#' || **format == '&' ? *(*format)++ : '\0';
     PyObject *op;
     switch (c) {
     case '(': case '[': case '{': return build_container(format, args, c);
@@ -776,12 +792,12 @@ PyObject *Py_VaBuildValue(const char *format, va_list args)
     PyObject *result;
     va_list rest;
     Py_ssize_t n = 0;
-    for (at = format + strspn(format, SEPARATORS); *at != '\0'; at += strspn(at, SEPARATORS), n++)
+    for (at = next_unit(format); *at != '\0'; at = next_unit(at), n++)
         if (!pass_built(&at)) {
             bad_format("Py_BuildValue", format, at);
             return NULL;
         }
-    at = format + strspn(format, SEPARATORS);
+    at = next_unit(format);
     va_copy(rest, args);
     result = n == 0 ? Py_NewRef(Py_None) : n == 1 ? build_one(&at, &rest) : build_container(&at, &rest, '(');
     va_end(rest);

@@ -19,9 +19,17 @@ PyObject *PyDict_New(void)
 /* Borrowed: the object of what stands in the slot of this object of the heap. */
 static PyObject *borrow(cvm_value owner, cvm_value *slot)
 {
-    size_t scope = cvm_open(py_vm), offset = (size_t)((char *)slot - (char *)owner);
-    cvm_value *r_owner = cvm_root(py_vm, owner), v = *slot;
-    PyObject *op;
+    size_t scope, offset = (size_t)((char *)slot - (char *)owner);
+    cvm_value *r_owner, v = *slot;
+    PyObject *op = (PyObject *)(void *)cvm_linked_ob(py_vm, v);
+    if (op != NULL) {
+        rrc_touch(py_vm->rrc, _Py_RRC(op));
+        if (cvm_is(v, CVM_FOREIGN))
+            CVM_FOREIGN_OF(v)->lent = 1;
+        return op;
+    }
+    scope = cvm_open(py_vm);
+    r_owner = cvm_root(py_vm, owner);
     if (cvm_is_fixnum(v)) {
         v = cvm_whole_new(py_vm, cvm_fixnum_of(v));
         if (v != CVM_NONE)
@@ -47,9 +55,17 @@ static int open_both(PyObject *op, PyObject *key, cvm_value **d, cvm_value **k)
 
 PyObject *PyDict_GetItemWithError(PyObject *op, PyObject *key)
 {
-    size_t scope = cvm_open(py_vm);
-    cvm_value *d, *k, *slot;
+    size_t scope;
+    cvm_value *d, *k, *slot, dict, text;
     PyObject *value = NULL;
+    if (op != NULL && key != NULL && PyDict_Check(op)) {
+        dict = (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op));
+        text = (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(key));
+        slot = dict != CVM_NONE && text != CVM_NONE ? cvm_dict_place_itself(dict, text) : NULL;
+        if (slot != NULL)
+            return py_borrowed(borrow(CVM_DICT_OF(dict)->entries, slot), op, __func__);
+    }
+    scope = cvm_open(py_vm);
     if (open_both(op, key, &d, &k)) {
         slot = cvm_dict_place(py_vm, *d, *k);
         if (slot != NULL)
@@ -188,6 +204,7 @@ void PyDict_Clear(PyObject *op)
     cvm_store(py_vm, d, &CVM_DICT_OF(d)->index, CVM_NIL);
     CVM_DICT_OF(d)->count = CVM_DICT_OF(d)->used = 0;
     CVM_DICT_OF(d)->added++;
+    py_forget_lookups(py_vm);
 }
 
 /* 0 the keys, 1 the values, 2 pairs of both, in a list. */

@@ -3,7 +3,9 @@
 
 PyObject *PyFloat_FromDouble(double n)
 {
-    PyObject *op = _PyObject_New(&PyFloat_Type);
+    PyObject *op = py_take_spare(PY_SPARE_FLOAT);
+    if (op == NULL)
+        op = _PyObject_New(&PyFloat_Type);
     if (op != NULL)
         ((PyFloatObject *)(void *)op)->ob_fval = n;
     return op;

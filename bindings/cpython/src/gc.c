@@ -32,10 +32,15 @@ PyObject *py_alloc(PyTypeObject *type, Py_ssize_t n)
     rrc_object *ob;
     if (n < 0)
         return NULL;
-    if (rrc->tp_flags & RRC_TPFLAGS_HAVE_GC)
+    ob = type->ob_base.spare >= PY_SPARE_MEMORY ? _Py_RRC(py_take_spare(type->ob_base.spare)) : NULL;
+    if (ob != NULL) {
+        memset(ob + 1, 0, rrc->tp_basicsize - sizeof *ob);
+        ob->ob_type = rrc;
+    } else if (rrc->tp_flags & RRC_TPFLAGS_HAVE_GC) {
         ob = type->tp_itemsize > 0 ? rrc_gc_new_var(heap, rrc, (size_t)n) : rrc_gc_new(heap, rrc);
-    else
+    } else {
         ob = type->tp_itemsize > 0 ? rrc_new_var(heap, rrc, (size_t)n) : rrc_new(heap, rrc);
+    }
     if (ob != NULL && (type->tp_flags & Py_TPFLAGS_HEAPTYPE))
         Py_INCREF(type);
     if (ob != NULL && type->tp_itemsize > 0)
@@ -213,6 +218,8 @@ void PyObject_Free(void *op)
         free(op);
         return;
     }
+    if (py_keep_memory(op))
+        return;
     if (_Py_RRC(op)->ob_type->tp_flags & RRC_TPFLAGS_HAVE_GC)
         rrc_gc_del(py_vm->rrc, op);
     else
@@ -226,17 +233,16 @@ void PyObject_GC_Del(void *op)
 
 void PyObject_GC_Track(void *op)
 {
-    cvm_object *p = rrc_to_obj(py_vm->rrc, op);
+    cvm_object *p;
     if (!rrc_gc_is_tracked(py_vm->rrc, op) && rrc_gc_track(py_vm->rrc, op) == RRC_ENOMEM)
         Py_FatalError("no memory to track an object");      /* CPython's function cannot fail */
-    if (p != NULL && py_vm->heap.marking && (p->flags & CVM_REACHED))
+    if (py_vm->heap.marking && (p = rrc_to_obj(py_vm->rrc, op)) != NULL && (p->flags & CVM_REACHED))
         rrc_marked(py_vm->rrc, p);          /* it was marked when nobody looked for op */
 }
 
 void PyObject_GC_UnTrack(void *op)
 {
-    if (rrc_gc_is_tracked(py_vm->rrc, op))
-        rrc_gc_untrack(py_vm->rrc, op);
+    rrc_gc_untrack(py_vm->rrc, op);
 }
 
 int PyObject_GC_IsTracked(PyObject *op)

@@ -349,6 +349,9 @@ static void close_api(cvm *vm)
     size_t i;
     py_vm = vm;
     py->ended = 1;
+    py_forget_lookups(vm);
+    Py_CLEAR(py->empty_tuple);
+    py_drop_spare(vm);
     PyErr_Clear();
     PyErr_SetHandledException(NULL);
     Py_CLEAR(py->flying);
@@ -399,7 +402,7 @@ static void free_api(cvm *vm)
 const cvm_layer cvm_python_layer = {
     .size = sizeof(py_state), .number = CVM_API, .open = open_api, .roots = visit, .let_go = close_api,
     .free = free_api, .counts_freely = 1, .edges = edges, .describe = describe,
-    .attend = attend, .view = py_view_new, .proxy = py_proxy_new,
+    .attend = attend, .trim = py_drop_spare, .view = py_view_new, .proxy = py_proxy_new,
 #ifdef RRC_DEBUG
     .realloc = py_note_and_realloc
 #endif

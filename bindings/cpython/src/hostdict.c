@@ -70,6 +70,23 @@ static int prepare(cvm *vm, cvm_value *key)
     return !failed;
 }
 
+/* The place in the index of a string that is a key itself. NULL: it is none, but it may be equal to one. */
+static cvm_value *find_itself(const cvm_dict *d, cvm_value key)
+{
+    uint32_t hash = cvm_is(key, CVM_STRING) ? cvm_object_of(key)->hash : 0;
+    size_t at = hash;
+    if (hash == 0 || d->index == CVM_NIL)
+        return NULL;
+    for (;; at++) {
+        cvm_vector *index = CVM_VECTOR_OF(d->index);
+        cvm_value *place = &index->items[at & (index->length - 1)];
+        if (*place == CVM_NIL)
+            return NULL;
+        if (CVM_VECTOR_OF(d->entries)->items[2 * cvm_fixnum_of(*place)] == key)
+            return place;
+    }
+}
+
 /* The place in the index for the key, or where it would be entered. Dict and key are in rooted
    slots, as comparing may run any code: if the dict has changed meanwhile, the search begins again.
    NULL after a failure. */
@@ -78,6 +95,9 @@ static cvm_value *find_place(cvm *vm, const cvm_value *dict, const cvm_value *ke
     const cvm_dict *d = CVM_DICT_OF(*dict);
     uint32_t hash = hash_key(vm, *key);
     size_t at = hash;
+    cvm_value *itself = find_itself(d, *key);
+    if (itself != NULL)
+        return itself;
     for (;; at++) {
         cvm_vector *index = CVM_VECTOR_OF(d->index);
         cvm_value *place = &index->items[at & (index->length - 1)], k;
@@ -109,6 +129,12 @@ static cvm_value *find_place(cvm *vm, const cvm_value *dict, const cvm_value *ke
             return &CVM_VECTOR_OF(d->index)->items[at & (CVM_VECTOR_OF(d->index)->length - 1)];
         }
     }
+}
+
+cvm_value *cvm_dict_place_itself(cvm_value dict, cvm_value key)
+{
+    const cvm_value *place = find_itself(CVM_DICT_OF(dict), key);
+    return place != NULL ? &CVM_VECTOR_OF(CVM_DICT_OF(dict)->entries)->items[2 * cvm_fixnum_of(*place) + 1] : NULL;
 }
 
 cvm_value *cvm_dict_place(cvm *vm, cvm_value dict, cvm_value key)
@@ -209,6 +235,8 @@ int cvm_dict_set(cvm *vm, cvm_value dict, cvm_value key, cvm_value v)
             d->added++;
         }
         cvm_store(vm, d->entries, &items[2 * entry + 1], *r_v);
+        if (d->watched)
+            py_forget_lookups(vm);
     }
     cvm_close(vm, scope);
     return ok;
@@ -229,6 +257,8 @@ int cvm_dict_remove(cvm *vm, cvm_value dict, cvm_value key)
     cvm_store(vm, d->entries, &entry[0], CVM_NONE);
     cvm_store(vm, d->entries, &entry[1], CVM_NONE);
     d->count--;
+    if (d->watched)
+        py_forget_lookups(vm);
     return 1;
 }
 

@@ -12,6 +12,7 @@ typedef struct cvm_dict {
     size_t count;               /* keys present */
     size_t used;                /* entries in use, those of removed keys too */
     size_t added;               /* keys, ever: who walks the entries sees that they may have moved */
+    size_t watched;             /* results of lookups in types depend on it: a change must call py_forget_lookups */
 } cvm_dict;
 
 #define CVM_DICT_OF(v) ((cvm_dict *)(v))
@@ -28,6 +29,9 @@ int cvm_dict_remove(cvm *vm, cvm_value dict, cvm_value key);            /* 1: it
 
 /* Where the value of the key stands, in the entries; NULL if the key is not there. */
 cvm_value *cvm_dict_place(cvm *vm, cvm_value dict, cvm_value key);
+
+/* Likewise for a string that is a key itself, not only equal to one. Nothing moves, and no code runs. */
+cvm_value *cvm_dict_place_itself(cvm_value dict, cvm_value key);
 
 void cvm_dict_print(cvm *vm, cvm_value dict, int quoted, FILE *out);
 void cvm_dict_edges(cvm_value dict, rrc_edgeproc visit, void *arg);

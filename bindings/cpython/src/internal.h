@@ -25,7 +25,37 @@ typedef struct py_file {
     char *name, *path;
 } py_file;
 
+/* Objects that went are kept for the next one of their kind: see spare.c. An int is kept by its number of digits, a
+ * tuple by its number of items, and the memory of others by its size in words, without and with
+ * Py_TPFLAGS_HAVE_GC. */
+enum {
+    PY_SPARE_NONE, PY_SPARE_FLOAT, PY_SPARE_TEXT, PY_SPARE_INT, PY_SPARE_TUPLE = PY_SPARE_INT + 3,
+    PY_SPARE_MEMORY = PY_SPARE_TUPLE + 9, PY_SPARE_GC_MEMORY = PY_SPARE_MEMORY + 17,
+    PY_SPARE_KINDS = PY_SPARE_GC_MEMORY + 17
+};
+#define PY_SPARE_DIGITS (PY_SPARE_TUPLE - PY_SPARE_INT)
+#define PY_SPARE_ITEMS (PY_SPARE_MEMORY - PY_SPARE_TUPLE)
+#define PY_SPARE_WORDS (PY_SPARE_GC_MEMORY - PY_SPARE_MEMORY)
+
+typedef struct py_spare {
+    size_t count;
+    PyObject *of[32];
+} py_spare;
+
+/* The result of a lookup in a type, which may be NULL, is valid as long as py_state.changes is this. The name is
+ * interned, so that it stays. */
+typedef struct py_lookup {
+    PyTypeObject *type;
+    PyObject *name, *value;
+    size_t changes;
+} py_lookup;
+
 typedef struct py_state {
+    py_lookup lookup[256];
+    size_t changes;                 /* of types, ever */
+    py_spare spare[PY_SPARE_KINDS];
+    PyObject *dying;                /* its tp_dealloc is running; NULL: and has freed it, so that it can be kept */
+    int keeps_tuple;                /* the items of a tuple are being dropped, which is kept then */
     py_static *statics;             /* open addressing, power of two */
     size_t static_capacity, static_count;
     PyObject *error_type, *error_value, *error_traceback;   /* the exception that is set; error_value may be NULL */
@@ -35,7 +65,7 @@ typedef struct py_state {
     PyObject **in_repr;             /* objects whose text is being made: see Py_ReprEnter */
     size_t repr_count, repr_capacity;
     PyObject *modules;              /* by name */
-    PyObject *interned;
+    PyObject *interned, *empty_tuple;
     PyObject *unraisable;           /* NULL, or what gets exceptions that nobody else can get */
     struct _PyWeakReference *told, *last_told;      /* their objects went, and their callbacks are still to be called */
     PyObject *defs;                 /* modules of single-phase definitions, by the address of these */
@@ -53,6 +83,21 @@ static inline py_state *py_state_of(const cvm *vm)
 
 py_static *py_static_of(PyObject *op);      /* made if there is none. NULL: no memory */
 extern const cvm_layer cvm_python_layer;
+
+/* ---- objects that are kept for the next one: spare.c ---------------------- */
+
+unsigned char py_spare_kind(const PyTypeObject *type);  /* the first one of its objects; PY_SPARE_NONE: none is kept */
+int py_keep(PyObject *op);              /* no reference is left, and no link. 1: it is kept */
+int py_keep_memory(PyObject *op);       /* it is freed. 1: it will be kept, when its tp_dealloc is done */
+void py_run_dealloc(PyObject *op);      /* its tp_dealloc */
+void py_drop_spare(cvm *vm);
+
+/* One that was kept, or NULL. A number is as it was, a tuple has no items, a str has nothing. */
+static inline PyObject *py_take_spare(size_t kind)
+{
+    py_spare *spare = &PY->spare[kind];
+    return spare->count > 0 ? spare->of[--spare->count] : NULL;
+}
 
 /* ---- crossing: cross.c -------------------------------------------------- */
 
@@ -78,6 +123,7 @@ int py_ready_type(PyTypeObject *type);
 int py_ready(PyObject *op);             /* the type of op; and op, if that is a type. It may have no type itself yet */
 PyObject *py_type_dict(PyTypeObject *type);             /* borrowed; NULL after a failure */
 PyObject *py_type_mro(PyTypeObject *type);              /* new */
+static inline void py_forget_lookups(cvm *vm) { py_state_of(vm)->changes++; }
 int py_add_slot_wrappers(PyTypeObject *type, PyObject *dict);
 int py_fix_slots(PyTypeObject *type);                   /* from the methods of a class of the language */
 PyObject *py_lookup_special(PyObject *op, const char *name);       /* new, bound; NULL without an exception: none */
@@ -118,6 +164,7 @@ void py_text_free(py_text *out);
 /* ---- others ------------------------------------------------------------- */
 
 const PyMethodDef *py_def_of(PyObject *op);             /* of a method descriptor */
+void py_empty_text(PyObject *op);                       /* all is zero then */
 PyObject *py_str(const char *text);                     /* interned, borrowed; NULL after a failure */
 extern PyTypeObject py_host_type, py_seqiter_type, py_calliter_type, py_listiter_type;
 PyObject *py_subscript(PyObject *op, PyObject *key);       /* of list, tuple, bytes and str */

@@ -14,6 +14,16 @@ static Py_ssize_t count(PyObject *op)
 
 /* ---- making ------------------------------------------------------------- */
 
+/* With any digits, as they are all set. Without an exception if there is no memory. */
+static PyObject *alloc(Py_ssize_t n)
+{
+    PyObject *op = n < PY_SPARE_DIGITS ? py_take_spare(PY_SPARE_INT + (size_t)n) : NULL;
+    if (op == NULL)
+        return py_alloc(&PyLong_Type, n);
+    SIZE(op) = n;
+    return op;
+}
+
 static PyObject *new_digits(Py_ssize_t n)
 {
     PyObject *op = py_alloc(&PyLong_Type, n);
@@ -32,7 +42,7 @@ static PyObject *normal(PyObject *op, int negative)
 
 PyObject *py_long_new(int negative, const uint32_t *digits, Py_ssize_t n)
 {
-    PyObject *op = py_alloc(&PyLong_Type, n);
+    PyObject *op = alloc(n);
     if (op == NULL)
         return NULL;
     if (n > 0)
@@ -42,7 +52,7 @@ PyObject *py_long_new(int negative, const uint32_t *digits, Py_ssize_t n)
 
 static PyObject *from_unsigned(unsigned long long n, int negative)
 {
-    uint32_t digits[3];
+    uint32_t digits[3] = { 0 };
     Py_ssize_t size = 0;
     PyObject *op;
     for (; n != 0; n >>= SHIFT)

@@ -10,6 +10,8 @@ rrc_heap *_Py_Heap(void)
 
 void _Py_NoReference(PyObject *op)
 {
+    if (op->ob_refcnt == 0 && op->ob_pypy_link == NULL && py_keep(op))
+        return;
     /* The count is what it will be: let the header look at it. */
     op->ob_refcnt++;
     rrc_decref(py_vm->rrc, _Py_RRC(op));

@@ -3,9 +3,27 @@
 
 #define T(op) ((PyTupleObject *)(void *)(op))
 
+/* There is one empty tuple. */
+static PyObject *new_empty(void)
+{
+    py_state *py = PY;
+    PyObject *op = py_alloc(&PyTuple_Type, 0);
+    if (op == NULL)
+        return PyErr_NoMemory();
+    T(op)->filled = 1;
+    if (!py->ended)
+        py->empty_tuple = Py_NewRef(op);
+    return op;
+}
+
 PyObject *PyTuple_New(Py_ssize_t n)
 {
-    PyObject *op = py_alloc(&PyTuple_Type, n);
+    PyObject *op;
+    if (n == 0)
+        return PY->empty_tuple != NULL ? Py_NewRef(PY->empty_tuple) : new_empty();
+    op = n > 0 && n < PY_SPARE_ITEMS ? py_take_spare(PY_SPARE_TUPLE + (size_t)n) : NULL;
+    if (op == NULL)
+        op = py_alloc(&PyTuple_Type, n);
     if (op == NULL)
         return PyErr_NoMemory();
     T(op)->filled = 1;

@@ -21,13 +21,16 @@
 /* The exception that is set stays set, and one that a slot leaves behind is reported. */
 #define RUN_SLOT(name, call) \
     do { \
-        PyObject *type, *value, *traceback; \
-        py_call_back(); \
-        PyErr_Fetch(&type, &value, &traceback); \
+        PyObject *type = NULL, *value = NULL, *traceback = NULL; \
+        if (PY->told != NULL) \
+            py_call_back(); \
+        if (PY->error_type != NULL) \
+            PyErr_Fetch(&type, &value, &traceback); \
         call; \
-        if (PyErr_Occurred() != NULL) \
+        if (PY->error_type != NULL) \
             py_unraisable(name, NULL); \
-        PyErr_Restore(type, value, traceback); \
+        if (type != NULL) \
+            PyErr_Restore(type, value, traceback); \
     } while (0)
 
 static void slot_dealloc(rrc_heap *heap, rrc_object *ob)
@@ -35,7 +38,7 @@ static void slot_dealloc(rrc_heap *heap, rrc_object *ob)
     PyObject *op = (PyObject *)(void *)ob;
     ENTER(heap);
 
-    RUN_SLOT("tp_dealloc", Py_TYPE(op)->tp_dealloc(op));
+    RUN_SLOT("tp_dealloc", py_run_dealloc(op));
     LEAVE();
 }
 
@@ -105,6 +108,7 @@ static void tell_header(PyTypeObject *type)
     rrc->tp_finalize = type->tp_finalize != NULL ? slot_finalize : NULL;
     rrc->tp_clear_weakrefs = type->tp_weaklistoffset > 0 || PyType_IsSubtype(type, &_PyWeakref_RefType) ? slot_clear_weakrefs : NULL;
     rrc->tp_outside = type->tp_outside != NULL ? slot_outside : NULL;
+    type->ob_base.spare = py_spare_kind(type);
 }
 
 /* ---- the order of lookups --------------------------------------------------- */
@@ -409,18 +413,23 @@ PyObject *py_type_dict(PyTypeObject *type)
     if (fill_dict(type, dict) == 0)
         return dict;
     py_static_of(OBJECT(type))->dict = NULL;
+    py_forget_lookups(py_vm);
     Py_DECREF(dict);
     return NULL;
 }
 
-PyObject *_PyType_Lookup(PyTypeObject *type, PyObject *name)
+/* Dicts are watched before they are searched, as a search can run code that changes them. */
+static PyObject *look_up(PyTypeObject *type, PyObject *name)
 {
     Py_ssize_t i;
     PyTypeObject *t;
-    if (!py_ready_type(type))
-        return NULL;
     for (i = 0; (t = mro_at(type, i)) != NULL; i++) {
-        PyObject *dict = py_type_dict(t), *value = dict != NULL ? PyDict_GetItemWithError(dict, name) : NULL;
+        PyObject *dict = py_type_dict(t), *value;
+        cvm_value d = dict != NULL ? py_host_of(dict) : CVM_NONE;
+        if (d == CVM_NONE)
+            return NULL;
+        CVM_DICT_OF(d)->watched = 1;
+        value = PyDict_GetItemWithError(dict, name);
         if (value != NULL)
             return value;
         if (PyErr_Occurred())
@@ -429,9 +438,31 @@ PyObject *_PyType_Lookup(PyTypeObject *type, PyObject *name)
     return NULL;
 }
 
+PyObject *_PyType_Lookup(PyTypeObject *type, PyObject *name)
+{
+    py_state *py = PY;
+    size_t changes = py->changes;
+    py_lookup *known = &py->lookup[((uintptr_t)type / 32 + (uintptr_t)name / 16) % (sizeof py->lookup / sizeof *known)];
+    PyObject *value;
+    if (known->type == type && known->name == name && known->changes == changes) {
+        if (known->value != NULL)
+            rrc_touch(py_vm->rrc, _Py_RRC(known->value));
+        return known->value;
+    }
+    if (!py_ready_type(type))
+        return NULL;
+    changes = py->changes;
+    value = look_up(type, name);
+    if (PyUnicode_CheckExact(name) && ((PyUnicodeObject *)(void *)name)->interned && (value != NULL || !PyErr_Occurred())
+        && !py->ended)
+        *known = (py_lookup){ type, name, value, changes };
+    return value;
+}
+
 void PyType_Modified(PyTypeObject *type)
 {
-    (void)type;                         /* lookups are not cached */
+    (void)type;
+    py_forget_lookups(py_vm);
 }
 
 /* ---- making types ---------------------------------------------------------------- */
@@ -942,6 +973,7 @@ static void type_dealloc(PyObject *op)
     PyHeapTypeObject *ht = HEAP(op);
     PyObject_GC_UnTrack(op);
     PyObject_ClearWeakRefs(op);
+    py_forget_lookups(py_vm);
     Py_XDECREF(ht->ht_type.tp_dict);
     Py_XDECREF(ht->ht_type.tp_bases);
     Py_XDECREF(ht->ht_type.tp_mro);

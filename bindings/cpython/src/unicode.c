@@ -37,9 +37,18 @@ size_t py_utf8_length(const char *bytes, size_t n, Py_UCS4 *largest)
 {
     const unsigned char *at = (const unsigned char *)bytes, *end = at + n;
     size_t length = 0;
+    uint64_t eight;
     *largest = 0;
     while (at < end) {
-        int32_t c = next_character(&at, end);
+        int32_t c;
+        if (end - at >= 8 && (memcpy(&eight, at, 8), (eight & 0x8080808080808080u) == 0)) {
+            if (*largest < 0x7f)
+                *largest = 0x7f;        /* (any character of ASCII says as much) */
+            at += 8;
+            length += 8;
+            continue;
+        }
+        c = *at < 0x80 ? *at++ : next_character(&at, end);
         if (c < 0) {
             *largest = (Py_UCS4)(at - (const unsigned char *)bytes);
             return (size_t)-1;
@@ -99,7 +108,9 @@ static int give_data(PyObject *op, Py_ssize_t n, Py_UCS4 largest)
 
 PyObject *PyUnicode_New(Py_ssize_t n, Py_UCS4 largest)
 {
-    PyObject *op = n >= 0 ? py_alloc(&PyUnicode_Type, 0) : NULL;
+    PyObject *op = n >= 0 ? py_take_spare(PY_SPARE_TEXT) : NULL;
+    if (op == NULL && n >= 0)
+        op = py_alloc(&PyUnicode_Type, 0);
     if (op == NULL)
         return PyErr_NoMemory();
     U(op)->hash = -1;
@@ -758,14 +769,19 @@ Py_UCS4 _PyUnicode_ToUppercase(Py_UCS4 c)
 
 /* ---- the type --------------------------------------------------------------- */
 
-static void dealloc(PyObject *op)
+void py_empty_text(PyObject *op)
 {
-    PyTypeObject *type = Py_TYPE(op);
     if (U(op)->utf8 != U(op)->data)
         PyMem_Free(U(op)->utf8);
     PyMem_Free(U(op)->data);
     PyMem_Free(U(op)->wstr);
-    type->tp_free(op);
+    memset(&U(op)->length, 0, sizeof(PyUnicodeObject) - offsetof(PyUnicodeObject, length));
+}
+
+static void dealloc(PyObject *op)
+{
+    py_empty_text(op);
+    Py_TYPE(op)->tp_free(op);
 }
 
 static PyObject *repr(PyObject *op)

@@ -183,6 +183,34 @@ static PyObject *test_borrowed(PyObject *self, PyObject *none)
     Py_RETURN_NONE;
 }
 
+/* ---- lookups in types, whose dict C changes: here it needs no PyType_Modified ------------------------------------ */
+
+static PyObject *test_lookups(PyObject *self, PyObject *none)
+{
+    PyObject *class = PyObject_CallFunction((PyObject *)&PyType_Type, "s(){sisi}", "Class", "x", 1, "y", 2);
+    PyObject *dict = class != NULL ? ((PyTypeObject *)(void *)class)->tp_dict : NULL, *op;
+    PyObject *x = PyUnicode_InternFromString("x"), *y = PyUnicode_InternFromString("y"), *n = PyLong_FromLong(100000);
+    int i;
+    (void)self, (void)none;
+    CHECK(class != NULL && (op = PyObject_CallNoArgs(class)) != NULL);
+    CHECK(PyLong_AsLong(_PyType_Lookup(Py_TYPE(op), x)) == 1 && PyLong_AsLong(_PyType_Lookup(Py_TYPE(op), y)) == 2);
+    for (i = 0; i < 20; i++) {
+        CHECK(PyDict_SetItem(dict, x, n) == 0 && PyLong_AsLong(_PyType_Lookup(Py_TYPE(op), x)) == 100000 + i);
+        CHECK(PyDict_DelItem(dict, x) == 0 && _PyType_Lookup(Py_TYPE(op), x) == NULL && !PyErr_Occurred());
+        Py_SETREF(n, PyLong_FromLong(100001 + i));
+        PyGC_Collect();
+    }
+    CHECK(PyLong_AsLong(_PyType_Lookup(Py_TYPE(op), y)) == 2);
+    PyDict_Clear(dict);
+    CHECK(_PyType_Lookup(Py_TYPE(op), y) == NULL && !PyErr_Occurred());
+    Py_DECREF(op);
+    Py_DECREF(class);
+    Py_DECREF(x);
+    Py_DECREF(y);
+    Py_DECREF(n);
+    Py_RETURN_NONE;
+}
+
 /* ---- values and arguments ----------------------------------------------------------------------------------- */
 
 static PyObject *test_values(PyObject *self, PyObject *none)
@@ -323,6 +351,7 @@ static PyObject *counts(PyObject *self, PyObject *none)
 
 static PyMethodDef methods[] = {
     { "test_gc", test_gc, METH_NOARGS, NULL }, { "test_borrowed", test_borrowed, METH_NOARGS, NULL },
+    { "test_lookups", test_lookups, METH_NOARGS, NULL },
     { "test_values", test_values, METH_NOARGS, NULL }, { "test_errors", test_errors, METH_NOARGS, NULL },
     { "test_others", test_others, METH_NOARGS, NULL }, { "passes", passes, METH_O, NULL }, { "length", length, METH_O, NULL }, { "counts", counts, METH_NOARGS, NULL },
     { NULL, NULL, 0, NULL }

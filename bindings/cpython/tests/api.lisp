@@ -1,7 +1,7 @@
 ; api.c: an extension of our own.
 (define m (import "api"))
 (for-each (lambda (test) (call m test))
-          (list 'test_gc 'test_borrowed 'test_values 'test_errors 'test_others))
+          (list 'test_gc 'test_borrowed 'test_lookups 'test_values 'test_errors 'test_others))
 (define Node (attr m 'Node))
 (define AttributeError (builtin "AttributeError"))
 (assert (= (attr m 'answer) 42))
@@ -121,3 +121,13 @@
 (assert (catch (builtin "TypeError") (lambda () (dict-set! keys (builtin "list") 1) (set-item! keys (array) 1))))
 (gc)
 (check-links)
+
+; the dict of a class, changed by the language
+(define Class (class "Class" (list) (dict "m" (lambda (self) 1))))
+(define instance (Class))
+(for-each (lambda (i)
+            (dict-set! (attr Class '__dict__) "m" (lambda (self) i))
+            (assert (= (call instance 'm) i)))
+          (list 2 3 4 5))
+(dict-remove! (attr Class '__dict__) "m")
+(assert (catch AttributeError (lambda () (call instance 'm))))

@@ -314,9 +314,298 @@ static void errors(void)
     Py_DECREF(value);
 }
 
+/* ---- lookups in types -------------------------------------------------------------- */
+
+static PyObject *get(PyObject *op, const char *name)
+{
+    PyObject *text = PyUnicode_InternFromString(name), *value = PyObject_GetAttr(op, text);
+    Py_DECREF(text);
+    return value;
+}
+
+/* A class with these bases (taken over) whose attribute x is n. */
+static PyObject *class_with(PyObject *bases, long n)
+{
+    return PyObject_CallFunction((PyObject *)&PyType_Type, "sN{sl}", "X", bases, "x", n);
+}
+
+static void lookups(void)
+{
+    PyObject *base = class_with(PyTuple_New(0), 1), *derived = class_new("Y", Py_BuildValue("(O)", base), NULL);
+    PyObject *op = PyObject_CallNoArgs(derived), *name = PyUnicode_InternFromString("x"), *other, *ref, *value;
+    int i;
+    say("lookups");
+    for (i = 0; i < 2; i++) {
+        show("of the base", get(op, "x"));
+        show("of nothing", get(op, "y"));
+        show("of the class", get(derived, "x"));
+    }
+    for (i = 0; i < 20; i++) {          /* names that go, and whose memory others get */
+        other = PyUnicode_FromString(i % 2 == 0 ? "x" : "z");
+        value = PyObject_GetAttr(op, other);
+        if ((value != NULL) != (i % 2 == 0))
+            say("found by a wrong name");
+        Py_XDECREF(value);
+        Py_DECREF(other);
+        PyErr_Clear();
+        PyGC_Collect();
+    }
+    value = PyUnicode_FromString("a text");
+    show_code("set", PyObject_SetAttr(base, name, value));
+    Py_DECREF(value);
+    show("changed in the base", get(op, "x"));
+    show("of the class", get(derived, "x"));
+    other = PyObject_CallFunction((PyObject *)&PyType_Type, "s(){}", "Z");
+    show_code("set", PyObject_SetAttr(derived, name, other));
+    ref = PyWeakref_NewRef(other, NULL);
+    Py_DECREF(other);
+    other = get(op, "x");
+    say("set in the class: %d", other == PyWeakref_GET_OBJECT(ref));
+    Py_DECREF(other);
+    show_code("delete", PyObject_DelAttr(derived, name));
+    for (i = 0; i < 3; i++)
+        PyGC_Collect();
+    show("what the class had", Py_NewRef(PyWeakref_GET_OBJECT(ref)));
+    Py_DECREF(ref);
+    show("of the base again", get(op, "x"));
+    show_code("delete", PyObject_DelAttr(base, name));
+    show("of nobody", get(op, "x"));
+    show("of nobody", get(derived, "x"));
+    other = PyLong_FromLong(5);
+    show_code("set in the dict", PyDict_SetItem(((PyTypeObject *)(void *)base)->tp_dict, name, other));
+    PyType_Modified((PyTypeObject *)(void *)base);
+    show("of the dict", get(op, "x"));
+    Py_DECREF(other);
+    show_code("set in the object", PyObject_SetAttr(op, name, Py_None));
+    show("of the object", get(op, "x"));
+    Py_DECREF(op);
+    Py_DECREF(derived);
+    Py_DECREF(base);
+    for (i = 0; i < 300; i++) {         /* many have the address of one that went */
+        PyObject *type = class_with(PyTuple_New(0), i);
+        value = get(type, "x");
+        if (PyLong_AsLong(value) != i)
+            say("a wrong value: %R, not %d", value, i);
+        Py_DECREF(value);
+        Py_DECREF(type);
+        if (i % 10 == 9)
+            PyGC_Collect();
+    }
+    Py_DECREF(name);
+}
+
+/* ---- memory that the next object gets --------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *other;
+    long number;
+} node;
+
+#define NODE(op) ((node *)(void *)(op))
+static int deallocs, finalizers, deeper;
+
+static int node_traverse(PyObject *op, visitproc visit, void *arg)
+{
+    Py_VISIT(NODE(op)->other);
+    return 0;
+}
+
+static int node_clear(PyObject *op)
+{
+    Py_CLEAR(NODE(op)->other);
+    return 0;
+}
+
+/* It frees its object first, and then makes and drops more of them. */
+static void node_dealloc(PyObject *op)
+{
+    PyTypeObject *type = Py_TYPE(op);
+    if (type->tp_finalize != NULL && PyObject_CallFinalizerFromDealloc(op) < 0)
+        return;
+    PyObject_GC_UnTrack(op);
+    deallocs++;
+    node_clear(op);
+    type->tp_free(op);
+    if (deeper > 0) {
+        int i, n = 2;
+        deeper--;
+        for (i = 0; i < n; i++) {
+            PyObject *next = type->tp_alloc(type, 0);
+            if (NODE(next)->number != 0 || NODE(next)->other != NULL)
+                say("what is new is not empty");
+            NODE(next)->number = 7;
+            NODE(next)->other = PyFloat_FromDouble(0.5);
+            Py_DECREF(next);
+        }
+    }
+    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        Py_DECREF(type);
+}
+
+static PyTypeObject Node = {
+    PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "same.Node", .tp_basicsize = sizeof(node), .tp_dealloc = node_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_traverse = node_traverse, .tp_clear = node_clear,
+    .tp_new = PyType_GenericNew
+};
+
+static void node_finalize(PyObject *op)
+{
+    (void)op;
+    finalizers++;
+}
+
+static PyType_Slot plain_slots[] = {
+    { Py_tp_dealloc, node_dealloc }, { Py_tp_traverse, node_traverse }, { Py_tp_clear, node_clear }, { 0, NULL }
+};
+static PyType_Slot final_slots[] = {
+    { Py_tp_dealloc, node_dealloc }, { Py_tp_traverse, node_traverse }, { Py_tp_clear, node_clear },
+    { Py_tp_finalize, node_finalize }, { 0, NULL }
+};
+static PyType_Spec plain_spec = { "same.Plain", sizeof(node), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, plain_slots };
+static PyType_Spec final_spec = { "same.Final", sizeof(node), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, final_slots };
+
+static PyObject *node_new(PyTypeObject *type, PyObject *other)
+{
+    PyObject *op = type->tp_alloc(type, 0);
+    NODE(op)->other = Py_XNewRef(other);
+    return op;
+}
+
+static void numbers_again(void)
+{
+    static const long long ints[] = {
+        0, 1, -1, 1000, 1 << 30, -(1ll << 30), (1ll << 60) - 1, 1ll << 60, -(1ll << 62), 5
+    };
+    size_t i, k;
+    for (i = 0; i < 2 * sizeof ints / sizeof *ints; i++) {
+        PyObject *a = PyLong_FromLongLong(ints[i / 2]), *b = PyLong_FromLongLong(ints[(i * 7) % 10]);
+        PyObject *c = PyFloat_FromDouble((double)i / 4), *sum = PyNumber_Add(a, b), *product = PyNumber_Multiply(b, c);
+        say("%R %R %R %R %R", a, b, c, sum, product);
+        Py_DECREF(a), Py_DECREF(b), Py_DECREF(c), Py_DECREF(sum), Py_DECREF(product);
+    }
+    for (i = 0; i < 200; i++) {         /* more than are kept */
+        PyObject *all[100];
+        for (k = 0; k < 100; k++)
+            all[k] = k % 3 == 0 ? PyLong_FromSize_t(i * k) : k % 3 == 1 ? PyFloat_FromDouble((double)(i * k))
+                   : PyUnicode_FromFormat("%zu", i * k);
+        for (k = 0; k < 100; k++) {
+            if ((k % 3 == 0 && PyLong_AsLong(all[k]) != (long)(i * k))
+                || (k % 3 == 1 && PyFloat_AsDouble(all[k]) != (double)(i * k))
+                || (k % 3 == 2 && strtoul(PyUnicode_AsUTF8(all[k]), NULL, 10) != i * k))
+                say("a wrong number");
+            Py_DECREF(all[k]);
+        }
+    }
+}
+
+static void tuples_again(void)
+{
+    PyObject *op, *item = PyUnicode_FromString("item"), *more;
+    Py_ssize_t n, i;
+    int round;
+    for (round = 0; round < 3; round++)
+        for (n = 0; n < 12; n++) {
+            op = PyTuple_New(n);
+            for (i = 0; i < n; i++) {
+                if (PyTuple_GET_ITEM(op, i) != NULL)
+                    say("a new tuple has items");
+                PyTuple_SET_ITEM(op, i, Py_NewRef(item));
+            }
+            if (round == 2)
+                say("%zd %R %R", PyTuple_GET_SIZE(op), op, n > 0 ? PyTuple_GET_ITEM(op, n - 1) : Py_None);
+            Py_DECREF(op);
+        }
+    say("references: %zd", Py_REFCNT(item));
+    op = PyTuple_New(0);
+    for (i = 0; i < 200000; i++) {
+        more = PyTuple_Pack(1, op);
+        Py_DECREF(op);
+        op = more;
+    }
+    Py_DECREF(op);
+    op = PyTuple_New(3);
+    show_code("resize", _PyTuple_Resize(&op, 6));
+    for (i = 0; i < 6; i++)
+        PyTuple_SET_ITEM(op, i, Py_NewRef(item));
+    show("six", op);
+    op = PyTuple_New(6);
+    if (PyTuple_GET_ITEM(op, 5) != NULL)
+        say("a new tuple has items");
+    Py_DECREF(op);
+    say("references: %zd", Py_REFCNT(item));
+    Py_DECREF(item);
+}
+
+static void texts_again(void)
+{
+    static const char *const texts[] = {
+        "", "a", "twenty-four bytes of text", "\303\244", "\342\202\254\342\202\254", "\360\237\230\200"
+    };
+    size_t i;
+    for (i = 0; i < 24; i++) {
+        PyObject *a = PyUnicode_FromString(texts[i % 6]), *b = PyUnicode_FromString(texts[(i * 5 + 1) % 6]);
+        PyObject *both = PyUnicode_Concat(a, b);
+        Py_hash_t hash = PyObject_Hash(both);
+        PyObject *copy = PyUnicode_FromString(PyUnicode_AsUTF8(both));
+        if (hash != PyObject_Hash(copy) || !PyUnicode_Check(copy) || PyUnicode_Compare(both, copy) != 0)
+            say("not the same text");
+        say("%A %zd %zd", both, PyUnicode_GET_LENGTH(a), PyUnicode_GET_LENGTH(copy));
+        if (i % 3 == 0)
+            PyUnicode_InternInPlace(&copy);
+        Py_DECREF(a), Py_DECREF(b), Py_DECREF(both), Py_DECREF(copy);
+    }
+}
+
+static void objects_again(void)
+{
+    PyTypeObject *plain = (PyTypeObject *)(void *)PyType_FromSpec(&plain_spec);
+    PyTypeObject *final = (PyTypeObject *)(void *)PyType_FromSpec(&final_spec);
+    PyTypeObject *const types[] = { &Node, plain, final };
+    PyObject *ref, *op, *ring;
+    int i, k;
+    if (PyType_Ready(&Node) < 0 || plain == NULL || final == NULL)
+        return;
+    for (i = 0; i < 3; i++) {
+        deallocs = finalizers = 0;
+        deeper = 20;
+        op = node_new(types[i], NULL);
+        Py_DECREF(op);
+        say("%s: deallocs %d, finalizers %d", types[i]->tp_name, deallocs, finalizers);
+    }
+    deallocs = finalizers = 0;
+    for (i = 0; i < 300; i++) {         /* of several types of one size, in turn; each third one is in a cycle */
+        op = node_new(types[i % 3], NULL);
+        if (Py_TYPE(op) != types[i % 3])
+            say("a wrong type");
+        if (i / 3 % 3 == 0) {
+            ring = node_new(types[(i + 1) % 3], op);
+            NODE(op)->other = ring;
+        }
+        Py_DECREF(op);
+        if (i % 30 == 29)
+            for (k = 0; k < 3; k++)
+                PyGC_Collect();
+    }
+    say("deallocs %d, finalizers %d", deallocs, finalizers);
+    PyErr_SetString(PyExc_KeyError, "stays");
+    Py_DECREF(node_new(plain, NULL));
+    show("with an exception", NULL);
+    ref = PyWeakref_NewRef((PyObject *)plain, NULL);
+    Py_DECREF(plain);
+    Py_DECREF(final);
+    for (k = 0; k < 3; k++)
+        PyGC_Collect();
+    show("the type", Py_NewRef(PyWeakref_GET_OBJECT(ref)));
+    Py_DECREF(ref);
+}
+
 static PyObject *run(PyObject *self, PyObject *none)
 {
-    static void (*const all[])(void) = { slots, texts, weak_references, resizing, collections, errors, NULL };
+    static void (*const all[])(void) = { 
+        slots, texts, weak_references, resizing, collections, errors, lookups, numbers_again, tuples_again,
+        texts_again, objects_again, NULL
+    };
     (void)self, (void)none;
     return say_all(all);
 }

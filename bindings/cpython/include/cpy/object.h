@@ -204,6 +204,7 @@ typedef struct PyMemberDef {
 typedef struct {
     rrc_type rrc;               /* (private) filled in by PyType_Ready */
     Py_ssize_t ob_size;
+    unsigned char spare;        /* (private) likewise: how objects are kept for the next ones */
 } _PyTypeHead;
 
 struct _typeobject {
