@@ -172,8 +172,7 @@ stale() {
     shift 2
     says "stale: $title" 134 "$text" "$pvm" --extension "$probe" -e "(begin (define m (import 'probe)) (define while-borrowed (attr m 'while-borrowed)) $1)"
 }
-if [ "$QUICK" = 1 ] && flags="-O0${flags#-O1}"
-[ "$kind" = debug ]; then
+if [ "$kind" = debug ]; then
     gone="which does not hold it any more"
     stale "overwritten in a dict" "PyObject_Repr: stale reference to str: borrowed by PyDict_GetItemWithError from dict, $gone" \
         "(define d (dict 'k (string-append \"a\" \"b\"))) (while-borrowed d 'k (lambda () (dict-set! d 'k 1)))"

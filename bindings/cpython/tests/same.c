@@ -602,7 +602,7 @@ static void objects_again(void)
 
 static PyObject *run(PyObject *self, PyObject *none)
 {
-    static void (*const all[])(void) = { 
+    static void (*const all[])(void) = {
         slots, texts, weak_references, resizing, collections, errors, lookups, numbers_again, tuples_again,
         texts_again, objects_again, NULL
     };

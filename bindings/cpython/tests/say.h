@@ -22,7 +22,9 @@ static void show(const char *what, PyObject *op)
     if (op == NULL) {
         PyErr_Fetch(&type, &value, &traceback);
         PyErr_NormalizeException(&type, &value, &traceback);
-        say("%s: %s: %S", what, ((PyTypeObject *)type)->tp_name, value);
+        text = PyObject_Str(value);
+        say("%s: %s%s%S", what, ((PyTypeObject *)type)->tp_name, PyUnicode_GET_LENGTH(text) > 0 ? ": " : "", text);
+        Py_DECREF(text);
         Py_XDECREF(type);
         Py_XDECREF(value);
         Py_XDECREF(traceback);
