@@ -330,6 +330,8 @@
  *        - Lua, mruby: builds with RRC_DEBUG print at the end what C still holds.
  *        - Lua: new rrc_lua_set_callback, rrc_lua_emit, rrc_lua_new, and members of a class. Scripts find the functions
  *          of the module rawrefcount with any module. A callback of rrc_lua_emit can yield from 5.2 on.
+ *        - Lua: while many objects are made, each cycle of Lua's begins when its memory has grown by a fifth. No call
+ *          does the work of a cycle, but in the generational mode.
  *        - Lua: collectgarbage() does all pending work. An error in a slot that pending work runs is
  *          not raised any more, and rrc_lua_drop_error drops one that is kept.
  *        - Python.h: hashes of objects, and tuples of types, that are nested too deeply are RecursionErrors.

@@ -494,9 +494,6 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 /* A full collection is followed by others, if it has found proxies dead for the first time. */
 #define RRCL_ROUNDS 3
 
-/* In so many of Lua's cycles garbage is found and freed. */
-#define RRCL_CYCLES 5
-
 /* With so many slots a whole step is a long pause. */
 #define RRCL_MANY_SLOTS 16384
 
@@ -623,7 +620,8 @@ typedef struct rrcl_state {
     uint32_t    calls;              /* that allocate: see rrcl_before_allocating */
     size_t      new_values;         /* that were made, up to now */
     size_t      used;               /* slots */
-    size_t      made, died;         /* proxies, since Lua's last cycle */
+    size_t      made;               /* slots, since the cycle for which is_paced was decided */
+    size_t      died;               /* proxies, up to now */
     int         notes_proxies;      /* OWNERS has each new proxy */
     int         has_wrappers;       /* ... and all others: deaths are confirmed. See >>wrappers */
     int         is_confirming, is_letting_go;
@@ -632,7 +630,7 @@ typedef struct rrcl_state {
     uint32_t    ticked_in;          /* the value of `cycle` when it ticked last */
     int         has_spared;         /* there is a proxy that is_spared */
     size_t      sighted;            /* proxies were brought back as they were dead for the first time */
-    int         must_confirm;       /* ... many in one cycle: another one is to follow at once */
+    int         must_confirm;       /* ... many in this cycle: another one is to follow at once */
     int         has_revived;        /* a proxy was brought back alone: the others of its collection must be, too */
     int         has_used;           /* ... and scripts have got one: the deaths of the others do not count */
     size_t      wrappers;           /* the proxies of wrappers */
@@ -643,13 +641,10 @@ typedef struct rrcl_state {
     int         is_collecting;      /* inside rrc_lua_collect */
     int         must_root;          /* wrappers are weak, for a collection at once: see rrcl_root_wrappers */
     int         calls_pay;          /* sentinels leave a step to the calls that make objects: see rrcl_sentinel_gc */
-    int         extra;              /* so many cycles are to follow at once: see rrcl_count_cycle */
-    int         is_started;         /* ... and the first of them is under way */
-    int         is_full;            /* ... and they are full collections */
-    size_t      extra_found, extra_made;
-    int         extra_wait, extra_patience;
-    int         next_kbytes;        /* of Lua's memory, when the next are to begin; 0: when it has
-                                       doubled from now on; INT_MAX: unknown */
+    int         is_paced;           /* the next cycle is to begin when Lua's memory is next_kbytes: see rrcl_pace */
+    int         next_kbytes;
+    int         is_asked;           /* ... and Lua was asked to begin it, when the value of `cycle` was asked_in */
+    uint32_t    asked_in;
     int         has_boxes;          /* there was one, at least */
     struct rrcl_closed *closed;     /* see rrcl_let_go_of_closed */
     size_t      closed_count, closed_size;
@@ -1038,6 +1033,7 @@ static uint32_t rrcl_take_slot(rrcl_state *state, rrc_object *ob)
     rrcl_slot_at(state, slot)->next = RRCL_NOT_NOTED;
     rrcl_slot_at(state, slot)->ob = ob;
     state->used++;
+    state->made++;
     return slot;
 }
 
@@ -1404,7 +1400,9 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
         state->has_boxes |= value->is_boxed;
         rrcl_fill_value(L, state, value, index);
         rrcl_slot_at(state, value->slot)->next = hash;
-        if (rrcl_has_identity(lua_type(L, index)))
+        if (!rrcl_has_identity(lua_type(L, index)))
+            state->made--;                          /* it goes by its count */
+        else
             code = rrc_link(state->heap, rrcl_ref_of(value->slot), &value->head, RRC_P);
         if (code == RRC_OK) {
             lua_settop(L, top);
@@ -2213,8 +2211,6 @@ static void rrcl_prepare_witness(lua_State *L, rrcl_proxy *proxy)
     lua_pop(L, 1);
 }
 
-static void rrcl_start_clock(lua_State *L, rrcl_state *state);
-
 /* The first wrapper gets a proxy: from now on deaths are confirmed. (A proxy that is dying just now goes as it would
    have gone.) Raises. */
 static void rrcl_begin_confirming(lua_State *L, rrcl_state *state)
@@ -2233,7 +2229,6 @@ static void rrcl_begin_confirming(lua_State *L, rrcl_state *state)
         }
         lua_pop(L, 1);
     }
-    rrcl_start_clock(L, state);
     state->has_wrappers = 1;
 }
 
@@ -2320,7 +2315,6 @@ static int rrcl_link_spare(rrcl_state *state, rrc_object *ob, uint32_t hash)
         state->wrappers += (size_t)rrcl_is_wrapper(ob);
         state->wrappers_made += (size_t)rrcl_is_wrapper(ob);
     }
-    state->made++;
     return code;
 }
 
@@ -2635,6 +2629,8 @@ static void rrcl_release(rrcl_state *state, uint32_t slot)
     rrcl_set_anchor(state, slot, 0);
 }
 
+static void rrcl_plan_cycle(rrcl_state *state);
+
 static void rrcl_tick(rrcl_state *state)
 {
     uint32_t slot;
@@ -2650,9 +2646,10 @@ static void rrcl_tick(rrcl_state *state)
 /* Count a cycle that looks at what is old. */
 static void rrcl_read_clock(rrcl_state *state)
 {
-    if (!state->has_wrappers || !rrcl_sees_end(state, RRCL_CLOCK_SLOT, &state->ticker))
+    if (!RRCL_CONFIRMS || !rrcl_sees_end(state, RRCL_CLOCK_SLOT, &state->ticker))
         return;
     rrcl_tick(state);
+    rrcl_plan_cycle(state);
     state->ticked_in = state->cycle;
 }
 
@@ -2858,6 +2855,8 @@ static int rrcl_sight(rrcl_state *state)
         state->deaths = RRCL_CYCLES_OF_A_DEATH;
     state->must_confirm = state->sighted - sighted > state->used / 4
                           || (state->must_confirm && state->died == died);
+    if (state->must_confirm)
+        state->is_paced = 1, state->next_kbytes = 0;
     state->has_revived = state->has_used = 0;
     rrcl_touch_held(state);
     return wrappers > 0;
@@ -4485,88 +4484,55 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
     rrcl_gc_step(L, over >> 10 < 1 << 20 ? (int)(over >> 10) : 1 << 20);
 }
 
-/* Garbage of C objects outlives some of Lua's cycles: one has to pass before the step that tells
-   of it, and one finalizes the proxies, which keeps what they refer to. Lua takes all that for live
-   memory, and waits so much the longer; with each cycle more. (In the generational mode of 5.4 most
-   cycles do not even look at what is old.) So where many proxies are new, and memory has doubled since
-   that was seen, some cycles are run one after the other, in portions; and again when as much is
-   new as then was live, which Lua cannot know, as our tables have room for what was there before.
-   If they find next to nothing, as when a program builds something up, the next wait longer.
-   Wrappers, and what dies with them, go only when two cycles have found them dead. So where these are many, the second
-   cycle follows at once. Else Lua would wait longer each time, as what waits is as much as it then takes for live. */
-static int rrcl_double_memory(const rrcl_state *state, int kbytes)
-{
-    int live = kbytes - (int)((state->slot_count - state->used) * RRCL_BYTES_OF_A_SLOT >> 10);
-    return kbytes + (live > RRCL_LEAST_KBYTES ? live : RRCL_LEAST_KBYTES);
-}
+/* Lua begins a cycle when its memory has doubled since the last one. Garbage of both heaps is still there then: a step
+   has to tell of it, the next cycle finalizes the proxies, which keeps what they refer to, and the one after that frees
+   all. Lua takes it for live memory, and would wait longer with each cycle. So where one of 64 slots is new since
+   the last cycle, the next one begins when memory has grown by a fifth. (Of live memory, which Lua
+   cannot know, as our tables have room for what was there before.) Then garbage of two cycles waits: if L is live, and
+   Lua's memory grows by a share f from one cycle to the next, it has at most L * (1 + f) / (1 - 2 * f).
+   Nothing of a cycle is done by the call that asks for it: Lua does it in its own steps, of which the next one
+   comes with the next allocation. Lua 5.4 goes through a cycle while its memory grows by a hundredth. The others
+   take their time, so that each call asks for a step.
+   In the generational mode of 5.4 and 5.5 all that can be asked for is a young collection. If the clock has not ticked
+   in it, the next call makes a full one. So does Lua in that mode, in one piece. */
+#define RRCL_GROWTH 5
+#define RRCL_NEW_SLOTS 64
+#define RRCL_ASKS_ONCE (LUA_VERSION_NUM == 504)
 
-static void rrcl_begin_extra(rrcl_state *state, int cycles, size_t made)
+/* One of Lua's cycles has found what is dead, also of what is old. */
+static void rrcl_plan_cycle(rrcl_state *state)
 {
-    state->extra = cycles;
-    state->extra_made = made;
-    state->extra_found = 0;
-}
-
-/* One of Lua's cycles has ended. */
-static void rrcl_count_cycle(rrcl_state *state)
-{
-    int is_extra = state->extra > 0;
-    int was_useful = state->extra_found + state->died >= state->extra_made / 4;
-    if (is_extra) {
-        state->extra_found += state->died;
-        state->is_full &= --state->extra > 0;
-    }
-    if (is_extra && state->extra == 0 && state->extra_made > 0) {
-        state->extra_patience = was_useful ? 0 : state->extra_patience < 32 ? state->extra_patience * 2 + 1 : 63;
-        state->extra_wait = state->extra_patience;
-        state->next_kbytes = was_useful ? 0 : INT_MAX;
-    } else if (state->next_kbytes == INT_MAX && (is_extra ? state->extra_made == 0 : state->made >= state->used / 8)) {
-        if (state->died >= state->made / 4 || state->extra_wait == 0)
-            state->next_kbytes = 0;
-        else
-            state->extra_wait--;
-    }
-    if (state->must_confirm && state->extra == 0)
-        rrcl_begin_extra(state, 1, 0);
-    state->must_confirm = 0;
-    state->is_started = 0;
+    int is_many = state->made >= state->used / RRCL_NEW_SLOTS;
     state->calls_pay = state->used >= RRCL_MANY_SLOTS && state->made >= state->used / 16;
-    state->made = state->died = 0;
-}
-
-/* A portion of such a cycle: all of it takes some 200. The step that the last cycle began is finished before. A
-   cycle that ends at once is a tiny one, or a young collection of the generational mode. That mode has no portions: a
-   young collection does not look at what is old, and all else is a full collection. So there is one in each call
-   then. (Without them, a loop of 200000 cycles over both heaps has a peak of 18 MB in 5.4, and of 0.4 MB with them.) */
-static void rrcl_do_portion(lua_State *L, rrcl_state *state)
-{
-    int extra = state->extra;
-    if (state->is_started) {
-        rrcl_gc_step(L, 16 + lua_gc(L, LUA_GCCOUNT, 0) / 200);
-    } else if (state->step.stage != RRCL_NO_STEP) {
-        rrcl_work(state, RRCL_MOST_UNITS);
-    } else if (state->is_full) {
-        lua_gc(L, LUA_GCCOLLECT, 0);
-    } else {
-        state->is_started = 1;
-        rrcl_gc_step(L, 0);                     /* Lua pauses: this starts it */
-        state->is_full = state->extra < extra && state->extra > 0;
+    if (is_many || state->is_asked) {
+        state->is_paced = is_many || state->must_confirm;
+        state->made = 0;
     }
+    state->next_kbytes = INT_MAX;
+    state->is_asked = 0;
+    state->must_confirm = 0;
 }
 
+/* (Lua frees what is dead while calls come here, so that the least of what they see counts.) */
 static void rrcl_pace(lua_State *L, rrcl_state *state)
 {
-    int kbytes = lua_gc(L, LUA_GCCOUNT, 0);     /* -1 in finalizers of 5.4 */
+    int kbytes = lua_gc(L, LUA_GCCOUNT, 0), growth;     /* -1 in finalizers of 5.4 */
     if (kbytes < 0 || !rrcl_is_running(L))
         return;
-    if (state->next_kbytes == 0)
-        state->next_kbytes = rrcl_double_memory(state, kbytes);
-    else if (kbytes >= state->next_kbytes) {
-        state->next_kbytes = INT_MAX;
-        rrcl_begin_extra(state, RRCL_CYCLES, state->made);
+    rrcl_read_clock(state);
+    kbytes -= (int)((state->slot_count - state->used) * RRCL_BYTES_OF_A_SLOT >> 10);
+    growth = kbytes / RRCL_GROWTH > RRCL_LEAST_KBYTES ? kbytes / RRCL_GROWTH : RRCL_LEAST_KBYTES;
+    if (kbytes + growth < state->next_kbytes)
+        state->next_kbytes = kbytes + growth;
+    if (kbytes < state->next_kbytes || (state->is_asked && RRCL_ASKS_ONCE && state->cycle == state->asked_in))
+        return;
+    if (state->is_asked && RRCL_CONFIRMS && state->cycle != state->asked_in) {
+        lua_gc(L, LUA_GCCOLLECT, 0);
+        return;
     }
-    if (state->extra > 0)
-        rrcl_do_portion(L, state);
+    state->asked_in = state->cycle;
+    state->is_asked = 1;
+    lua_gc(L, LUA_GCRESTART, 0);
 }
 
 /* A step that was begun at the end of a cycle is paid for by the calls that make objects, in proportion to what is
@@ -4662,12 +4628,13 @@ static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
 {
     rrc_stats stats;
     state->cycle++;
-    rrcl_count_cycle(state);
+    if (!RRCL_CONFIRMS)
+        rrcl_plan_cycle(state);
     rrc_get_stats(state->heap, &stats);
     state->native_before = stats.native_bytes;
     state->native_new = state->native_told = 0;
     state->sentinels = 0;
-    if (state->has_wrappers && state->ticker.ended == state->ticker.era && state->cycle - state->ticked_in > 1)
+    if (RRCL_CONFIRMS && state->ticker.ended == state->ticker.era && state->cycle - state->ticked_in > 1)
         rrcl_try(L, rrcl_new_clock, state);     /* lack of memory has lost the ticker */
     if (state->hidden != NULL)
         rrcl_decide_on_step(state);
@@ -4723,7 +4690,7 @@ static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
         rrcl_run_pending(state, RRCL_DEALLOCS);
     if (state->hidden != NULL && state->native_new > RRC_LUA_NATIVE_BYTES)
         rrcl_tell_native(L, state);
-    if (state->hidden != NULL && (state->extra > 0 || (looks && state->next_kbytes < INT_MAX)))
+    if (state->hidden != NULL && state->is_paced && (looks || (state->is_asked && !RRCL_ASKS_ONCE)))
         rrcl_pace(L, state);
     rrcl_check_steps(state);
     if (state->hidden != NULL && state->step.stage != RRCL_NO_STEP && !state->in_step)
@@ -4964,6 +4931,8 @@ static int rrcl_open_protected(lua_State *L)
     rrcl_set_finalizer(L, RRCL_NAME ".sentinel", rrcl_sentinel_gc);
     rrcl_set_finalizer(L, RRCL_NAME ".clock", rrcl_clock_gc);
     rrcl_set_finalizer(L, RRCL_NAME ".witness", rrcl_witness_gc);
+    if (RRCL_CONFIRMS)
+        rrcl_start_clock(L, state);
     memset(&desc, 0, sizeof desc);
     desc.userdata = state;
     desc.survivor = rrcl_survivor;
@@ -4995,7 +4964,6 @@ static rrcl_state *rrcl_open(lua_State *L)
     if (state == NULL)
         luaL_error(L, "not enough memory");
     memset(state, 0, sizeof *state);
-    state->next_kbytes = INT_MAX;
     state->value_type = &rrcl_value_type;
     if (rrcl_pcall(L, rrcl_open_protected, state) != 0) {
         rrcl_free_tables(state);

@@ -289,6 +289,7 @@ end)
 -- Makes steps until f has run in the middle of one: as a finalizer, while Lua makes nodes.
 local function in_a_step(f)
   local pause, stepmul
+  local old_mode = _VERSION >= "Lua 5.4" and collectgarbage("incremental")  -- the other one has no pace
   if not everywhere then pause, stepmul = set_pace(0, is_51 and 0 or 1000) end
   local is_stepping, is_done, owners = false, false, nil
   local function try()
@@ -310,6 +311,7 @@ local function in_a_step(f)
     if is_done then break end
   end
   if not everywhere then set_pace(pause, stepmul) end
+  if old_mode then collectgarbage(old_mode) end
   assert(is_done, "no finalizer ran in a step")
 end
 

@@ -523,7 +523,7 @@ case("the same in a loop, with no call of a collector", function()
     action:connect("activate", function() return store end)
     most = math.max(most, 2 * i - (foreign.finalized() - before))
   end
-  assert(most <= 5000, most)
+  assert(most <= COUNT, most)                           -- of twice as many
   check_gone(before, 2 * COUNT)
 end)
 
