@@ -297,6 +297,7 @@
  * 2.0.0 (unreleased)
  *        - A reference to an object that its own tp_dealloc takes and drops is not the last one again. rrc_del
  *          does not free an object of which its tp_dealloc has kept a reference (RRC_EREFCNT).
+ *        - Slots of several threads or coroutines of a host can be in progress at a time, and end in any order.
  *        - rrc_gc_collect without `collect` does nothing while a collection in slices marks.
  *        - Closed hosts: what an object owns is protected as soon as C gets hold of it after its p or its edge
  *          node has died, also between slices of a step. The mirror hook calls rrc_touch for a target that has died.
@@ -4107,10 +4108,19 @@ static void rrci_begin_slot(rrc_heap *heap, rrci_slot_call *call, const rrc_obje
     heap->slot_calls = call;
 }
 
+/* Slots of several threads or coroutines of a host can be in progress at a time, and end in any order. (Then more bits
+   are set than needed, which costs a walk.) */
 static void rrci_end_slot(rrc_heap *heap, const rrci_slot_call *call)
 {
-    heap->slot_calls = call->outer;
-    heap->slot_bits = call->bits;
+    rrci_slot_call *inner = heap->slot_calls;
+    if (inner == call) {
+        heap->slot_calls = call->outer;
+        heap->slot_bits = call->bits;
+        return;
+    }
+    while (inner->outer != call)
+        inner = inner->outer;
+    inner->outer = call->outer;
 }
 
 RRCI_ALWAYS_INLINE rrci_slot_call *rrci_slot_call_of(const rrc_heap *heap, const rrc_object *ob)

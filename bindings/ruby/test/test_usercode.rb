@@ -254,6 +254,32 @@ class TestUserCode < Minitest::Test
     assert Rawrefcount.check
   end
 
+  # Slots of two threads are in progress at a time, and the one that began first ends first.
+  def test_slots_that_end_in_the_order_of_their_beginning
+    assert_runs "true\n", <<~RUBY
+      def wipe(depth = 60) = (a = b = c = d = nil; depth.zero? ? [a, b, c, d, Nodes.wipe] : wipe(depth - 1))
+      100.times do
+        inside = done = false
+        other = nil
+        Nodes.on_dealloc(lambda do |id|
+          if id == 1
+            other = Thread.new { Nodes::Node.new(2, 0).dispose }
+            Thread.pass until inside
+          elsif id == 2
+            inside = true
+            Thread.pass until done
+          end
+        end)
+        Nodes::Node.new(1, 0).dispose
+        done = true
+        other.join
+        wipe
+        20.times { Nodes::Node.new(3, 1).tap { |n| n[0] = Nodes::Node.new(4, 0) }.dispose }
+      end
+      puts Rawrefcount.check
+    RUBY
+  end
+
   # Methods of the gem's own, in which threads do little but run slots. Each thread ends at the first kill. (So pending work
   # is not left to Ruby here.)
   METHODS = {
