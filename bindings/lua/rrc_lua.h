@@ -29,7 +29,8 @@
  *     >>ownership       who holds what
  *     >>api             the functions
  *     >>implementation  states, slots, nodes, proxies, values, calls, collection
- *     >>wrappers        how deaths are confirmed, for wrappers of foreign objects
+ *     >>cycles          how Lua's cycles are counted
+ *     >>wrappers        collections at once, for wrappers of foreign objects
  */
 
 /* >>ownership
@@ -349,7 +350,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *   VALUES    slot -> a Lua object, weakly: what is in there lives
  *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
  *   OWNERS    a Lua object that C refers to, or a node with fields of scripts -> its slot,
- *             weakly by key; where deaths are confirmed, also a proxy
+ *             weakly by key
  *
  * VALUES and ANCHORS have room for all slots at any time: to change an entry allocates
  * nothing and cannot raise, and so rrc_incref can do it. They are divided into shards of RRCL_SHARD
@@ -476,9 +477,8 @@ enum {
 enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_SHARD (LUA_VERSION_NUM == 501 ? 4096u : 2048u)
 
-/* Are deaths confirmed? See >>wrappers. And are proxies told of their deaths by witnesses, as a __gc runs only once? */
-#define RRCL_CONFIRMS (LUA_VERSION_NUM >= 502)
-#define RRCL_HAS_WITNESSES (LUA_VERSION_NUM == 502)
+/* Are there cycles that do not look at what is old? See >>cycles. */
+#define RRCL_HAS_MODES (LUA_VERSION_NUM >= 504)
 
 /* The slot of the thread that used a heap last. */
 #define RRCL_CALLER_SLOT 1u
@@ -529,9 +529,8 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_BYTES_OF_A_SLOT 64
 #define RRCL_LEAST_KBYTES 128
 
-/* Where a node keeps the fields of scripts, and the witness of its proxy. */
+/* Where a node keeps the fields of scripts. */
 #define RRCL_FIELDS 0
-#define RRCL_WITNESS (-1)
 
 /* Where a metatable keeps what a class based on it starts from; and the upvalues of its __index
    and __newindex: the fallback is that of the class. */
@@ -546,10 +545,6 @@ typedef struct rrcl_slot {
     struct rrcl_proxy *proxy;       /* the proxy in it, until its __gc. (If Lua has no memory to call that, this dangles) */
     unsigned           generation : 20;
     unsigned           has_anchor : 1;  /* ANCHORS has it */
-    unsigned           is_held : 1;     /* others hold the wrapper, which is dying */
-    unsigned           is_unarmed : 1;  /* the proxy was brought back: it is anchored until its __gc has run */
-    unsigned           is_spared : 1;   /* ... and until the clock ticks: see >>wrappers, 8 */
-    unsigned           is_anchored : 1; /* ... and what the header wants then */
     uint32_t           next;        /* free: the next one. Else the hash of what OWNERS has, or RRCL_NOT_NOTED */
 } rrcl_slot;
 
@@ -622,23 +617,14 @@ typedef struct rrcl_state {
     size_t      used;               /* slots */
     size_t      made;               /* slots, since the cycle for which is_paced was decided */
     size_t      died;               /* proxies, up to now */
-    int         notes_proxies;      /* OWNERS has each new proxy */
-    int         has_wrappers;       /* ... and all others: deaths are confirmed. See >>wrappers */
-    int         is_confirming, is_letting_go;
-    size_t      held, held_again;   /* wrappers that are dying, but are held; ... and have died before */
-    uint32_t    clock;              /* Lua's cycles since then that look at what is old: see rrcl_read_clock */
-    uint32_t    ticked_in;          /* the value of `cycle` when it ticked last */
-    int         has_spared;         /* there is a proxy that is_spared */
-    size_t      sighted;            /* proxies were brought back as they were dead for the first time */
-    int         must_confirm;       /* ... many in this cycle: another one is to follow at once */
-    int         has_revived;        /* a proxy was brought back alone: the others of its collection must be, too */
-    int         has_used;           /* ... and scripts have got one: the deaths of the others do not count */
+    uint32_t    ticked_in;          /* the value of `cycle` when the clock ticked last: see rrcl_read_clock */
     size_t      wrappers;           /* the proxies of wrappers */
     size_t      wrappers_made;      /* ... that were made, up to now; when the last cycle ended; and when the last */
     size_t      made_before_cycle, made_before_collection;      /* collection for their sake did */
     size_t      most_wrappers;      /* with more than so many there is a collection: see rrcl_collect_wrappers */
     int         wait, next_wait;    /* ... or after so many cycles; and how many pass after that one */
     int         is_collecting;      /* inside rrc_lua_collect */
+    int         must_collect;       /* ... and it is due */
     int         must_root;          /* wrappers are weak, for a collection at once: see rrcl_root_wrappers */
     int         calls_pay;          /* sentinels leave a step to the calls that make objects: see rrcl_sentinel_gc */
     int         is_paced;           /* the next cycle is to begin when Lua's memory is next_kbytes: see rrcl_pace */
@@ -669,7 +655,6 @@ typedef struct rrcl_proxy {
     uintptr_t            check;     /* its own address, disguised: tells a proxy from other userdata */
     struct rrcl_closer  *closer;    /* has its state; Lua's memory, so that it outlives all proxies */
     const rrc_lua_class *cls;
-    uint32_t             sighted;       /* when it was brought back as dead: 1 and state->clock then; or 0 */
     uint32_t             slot : 29;     /* 0: it has none, or not any more */
     uint32_t             has_table : 1; /* its user value is ours */
     uint32_t             is_closed : 1;
@@ -1048,12 +1033,6 @@ RRC_INLINE rrc_object *rrcl_ob_of(const rrcl_proxy *proxy)
     return s->proxy == proxy ? s->ob : NULL;
 }
 
-static void rrcl_set_proxy(rrcl_slot *s, struct rrcl_proxy *proxy)
-{
-    s->proxy = proxy;
-    s->is_held = s->is_unarmed = s->is_spared = s->is_anchored = 0;
-}
-
 /* (VALUES can still have what was in it, if that can die.) */
 static void rrcl_free_slot(rrcl_state *state, uint32_t slot)
 {
@@ -1063,7 +1042,7 @@ static void rrcl_free_slot(rrcl_state *state, uint32_t slot)
         rrcl_set_anchor(state, slot, 0);
     }
     s->ob = NULL;
-    rrcl_set_proxy(s, NULL);
+    s->proxy = NULL;
     s->generation = (s->generation + 1) & 0xFFFFF;
     s->next = state->free_slot;
     state->free_slot = slot;
@@ -1183,10 +1162,10 @@ static uint32_t rrcl_owner_slot(rrcl_state *state, lua_State *L)
     return rrcl_slot_at(state, slot)->ob != NULL && rrcl_slot_at(state, slot)->generation == number >> 32 ? slot : 0;
 }
 
-/* Lua's cycles
-   ------------
+/* >>cycles: Lua's cycles
+   ----------------------
    Two canaries tell of them: the main sentinel of all cycles (of the generational mode of 5.4: also of young
-   collections), and the ticker of the clock, which heaps with wrappers have, of those that look at what is old. Lua
+   collections), and, from 5.4 on, the ticker of the clock of those that look at what is old. Lua
    takes a canary out of its slot when a cycle finds it dead, and calls its __gc later. Canaries have numbers. Whoever
    looks first counts the cycle, once: for the sentinel that is the first __gc of any sentinel, for the ticker also
    whoever asks for the time.
@@ -1236,31 +1215,19 @@ static void rrcl_check_steps(const rrcl_state *state)
     RRC_ASSERT(is_decided && "a cycle has ended, and it was not decided whether a step follows");
 }
 
-static void rrcl_read_clock(rrcl_state *state);
-static int rrcl_sight_again(rrcl_state *state, uint32_t slot);
-
 /* A value or node that is being finalized, or reached from what is, has lost its slot but is
    still a key of OWNERS: give all of them in a shard their slots back. As long as the sentinel of now is in its slot,
    Lua has not taken anything out of another slot, and there is no need to search again. */
 static void rrcl_revive(rrcl_state *state, uint32_t shard)
 {
     lua_State *hidden = state->hidden;
-    rrcl_read_clock(state);
     lua_pushnil(hidden);
     while (lua_next(hidden, rrcl_place(RRCL_OWNERS, shard * RRCL_SHARD))) {
         uint32_t slot = rrcl_owner_slot(state, hidden);
-        if (slot == 0 || rrcl_is_boxed(state, slot) || !rrcl_is_empty(state, slot)) {
-            lua_pop(hidden, 1);
-        } else if (rrcl_slot_at(state, slot)->proxy == NULL) {
-            lua_pop(hidden, 1);
+        lua_pop(hidden, 1);
+        if (slot != 0 && !rrcl_is_boxed(state, slot) && rrcl_is_empty(state, slot)) {
             lua_pushvalue(hidden, -1);
             rrcl_set(state, RRCL_VALUES, slot);
-        } else {
-            lua_pop(hidden, 1);
-            if (lua_touserdata(hidden, -1) == rrcl_slot_at(state, slot)->proxy && !state->is_letting_go) {
-                rrcl_sight_again(state, slot);
-                state->has_revived = 1;
-            }
         }
     }
     state->shards[shard].revived = state->sentinel.era;
@@ -1528,22 +1495,11 @@ static int rrcl_push_revived_node(lua_State *L, rrcl_state *state, rrc_object *o
     return rrcl_push_node(L, state, ob);
 }
 
-/* The proxy in the slot is dying. Bring it back, if deaths are confirmed, and this one was not. Returns whether it is
-   there now. */
-static int rrcl_revive_proxy(rrcl_state *state, uint32_t slot)
-{
-    if (!state->has_wrappers || state->is_letting_go || !rrcl_get_or_revive(state, slot))
-        return 0;
-    lua_pop(state->hidden, 1);
-    return 1;
-}
-
 /* Push the live proxy of ob on L, if there is one. */
 static rrcl_proxy *rrcl_push_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     rrc_gcref p = rrc_to_obj(state->heap, ob);
-    if (p == NULL || rrcl_slot_at(state, rrcl_slot_of(p))->proxy == NULL
-        || (rrcl_is_empty(state, rrcl_slot_of(p)) && !rrcl_revive_proxy(state, rrcl_slot_of(p))))
+    if (p == NULL || rrcl_slot_at(state, rrcl_slot_of(p))->proxy == NULL || rrcl_is_empty(state, rrcl_slot_of(p)))
         return NULL;
     rrcl_get(state, RRCL_VALUES, rrcl_slot_of(p));
     lua_xmove(state->hidden, L, 1);
@@ -1650,14 +1606,6 @@ static int rrcl_is_wrapper(const rrc_object *ob)
     return ob->ob_type != NULL && ob->ob_type->tp_outside != NULL;
 }
 
-/* Where deaths are confirmed, ob needs a p with a __gc. */
-static int rrcl_is_confirmed(const rrc_object *ob)
-{
-    return RRCL_CONFIRMS && rrcl_is_wrapper(ob);
-}
-
-static void rrcl_give_proxy(lua_State *L, rrcl_state *state, rrc_object *ob);
-
 /* The list can be all that keeps what is in it. So nothing is taken out of it before
    all is allocated that can make Lua collect, or fail: nodes of targets, and room. */
 static int rrcl_mirror_protected(lua_State *L)
@@ -1665,8 +1613,6 @@ static int rrcl_mirror_protected(lua_State *L)
     rrcl_mirroring *job = (rrcl_mirroring *)lua_touserdata(L, 1);
     rrcl_state *state = job->state;
     size_t i;
-    if (rrcl_is_confirmed(job->ob) && !state->is_ending && rrc_to_obj(state->heap, job->ob) == NULL)
-        rrcl_give_proxy(L, state, job->ob);
     rrcl_need_node(L, state, job->ob, job->n);
     for (i = 0; i < job->n; i++)
         if (rrc_mirror_target(state->heap, job->targets[i]) == NULL) {
@@ -1731,22 +1677,14 @@ static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
     rrcl_state *state = (rrcl_state *)userdata;
     rrc_gcref target = rrc_mirror_target(state->heap, ob);
     uint32_t slot = rrcl_slot_of(target), shard;
-    rrcl_slot *s;
-    if (state->hidden == NULL || slot == 0
-        || (!on && rrcl_is_dying(state, ob) && !rrcl_revive_proxy(state, rrcl_slot_of(rrc_to_obj(state->heap, ob)))))
+    if (state->hidden == NULL || slot == 0 || (!on && rrcl_is_dying(state, ob)))
         return 1;
-    s = rrcl_slot_at(state, slot);
-    if (s->is_unarmed || s->is_spared) {
-        s->is_anchored = on != 0;
-        return 1;
-    }
     if (on && !rrcl_get_live(state, slot)) {
         lua_pop(state->hidden, 1);
         state->searched += (size_t)rrcl_may_revive(state, slot, &shard);
         if (!rrcl_get_or_revive(state, slot))
             return 0;
     }
-    s->is_anchored = on != 0;               /* (it may have been brought back just now) */
     if (!on)
         lua_pushnil(state->hidden);
     if (rrcl_is_boxed(state, slot)) {
@@ -1767,10 +1705,8 @@ static rrc_gcref rrcl_survivor(void *userdata, rrc_gcref ref)
     uint32_t slot = rrcl_slot_of(ref), shard;
     if (state->hidden == NULL)              /* closed while the header is at work: all links go soon */
         return ref;
-    if (state->is_confirming)
-        return rrcl_is_empty(state, slot) ? NULL : ref;
     if (rrcl_slot_at(state, slot)->proxy != NULL)
-        return ref;                         /* only rrcl_sight lets proxies go */
+        return ref;                         /* only its __gc lets a proxy go */
     if (rrcl_get_live(state, slot)) {
         lua_pop(state->hidden, 1);
         return ref;
@@ -2186,52 +2122,6 @@ RRC_LUA_API void rrc_lua_check_callback(lua_State *L, int arg)
         luaL_argerror(L, arg, lua_pushfstring(L, "function or nil expected, got %s", rrcl_type_name(L, arg)));
 }
 
-/* OWNERS gets the proxy on top, which is to have this slot. Returns the hash for the slot. Raises. (Nothing dies
-   meanwhile.) */
-static uint32_t rrcl_note_proxy(lua_State *L, rrcl_state *state, uint32_t slot)
-{
-    uint32_t hash = rrcl_hash(L, -1);
-    lua_pushvalue(state->hidden, rrcl_owners_of_hash(state, hash));
-    lua_xmove(state->hidden, L, 1);
-    lua_pushvalue(L, -2);
-    lua_pushnumber(L, rrcl_owner_number(state, slot));
-    lua_rawset(L, -3);
-    lua_pop(L, 1);
-    return hash;
-}
-
-/* The proxy on top gets the table in which a witness is to be. (When it comes back this is too late: Lua 5.2 does not
-   expect that userdata which wait for their __gc change.) Raises. */
-static void rrcl_prepare_witness(lua_State *L, rrcl_proxy *proxy)
-{
-    if (!RRCL_HAS_WITNESSES || proxy->has_table)
-        return;
-    lua_createtable(L, 0, 1);
-    rrcl_give_table(L, proxy);
-    lua_pop(L, 1);
-}
-
-/* The first wrapper gets a proxy: from now on deaths are confirmed. (A proxy that is dying just now goes as it would
-   have gone.) Raises. */
-static void rrcl_begin_confirming(lua_State *L, rrcl_state *state)
-{
-    uint32_t slot;
-    state->notes_proxies = 1;
-    state->spare = NULL;                        /* has no witness */
-    for (slot = 1; slot < state->slot_count; slot++) {
-        if (rrcl_slot_at(state, slot)->proxy == NULL || rrcl_slot_at(state, slot)->next != RRCL_NOT_NOTED)
-            continue;
-        rrcl_get(state, RRCL_VALUES, slot);
-        lua_xmove(state->hidden, L, 1);
-        if (!lua_isnil(L, -1)) {
-            rrcl_prepare_witness(L, rrcl_slot_at(state, slot)->proxy);
-            rrcl_slot_at(state, slot)->next = rrcl_note_proxy(L, state, slot);
-        }
-        lua_pop(L, 1);
-    }
-    state->has_wrappers = 1;
-}
-
 /* The spare proxy gets the class of this type, which is known. */
 static void rrcl_dress_spare(lua_State *L, rrcl_state *state, const rrc_type *type)
 {
@@ -2260,8 +2150,6 @@ static void rrcl_need_spare(lua_State *L, rrcl_state *state, const rrc_type *typ
             memset(proxy, 0, sizeof *proxy);
             proxy->check = (uintptr_t)proxy ^ RRCL_DISGUISE;
             proxy->closer = state->closer;
-            if (state->notes_proxies)
-                rrcl_prepare_witness(L, proxy);
             rrcl_need_open(L, state);
             lua_xmove(L, state->hidden, 1);
             lua_replace(state->hidden, RRCL_SPARE);
@@ -2275,22 +2163,34 @@ static void rrcl_need_spare(lua_State *L, rrcl_state *state, const rrc_type *typ
 /* Can ob get the spare proxy at once? Then that has the class of ob. */
 static int rrcl_has_spare(lua_State *L, rrcl_state *state, const rrc_object *ob)
 {
-    if (state->spare == NULL || state->free_slot == 0 || state->notes_proxies || rrcl_is_wrapper(ob)
+    if (state->spare == NULL || state->free_slot == 0
         || (state->spare_type != ob->ob_type && rrc_map_get(&state->classes, ob->ob_type) == NULL))
         return 0;
     rrcl_dress_spare(L, state, ob->ob_type);
     return 1;
 }
 
+/* Dissolve the link of the proxy in a slot, which becomes free. */
+static void rrcl_part_slot(rrcl_state *state, uint32_t slot)
+{
+    rrc_object *ob = rrcl_slot_at(state, slot)->ob;
+    state->wrappers -= (size_t)rrcl_is_wrapper(ob);
+    rrc_unlink(state->heap, ob);
+    rrcl_free_slot(state, slot);
+}
+
 /* The spare proxy becomes that of ob, and is pushed on the hidden thread. ob may be linked already: then its old proxy
-   is dead, but its __gc has not run yet. hash: for the slot. Returns a code, with nothing pushed if it is no RRC_OK. */
-static int rrcl_link_spare(rrcl_state *state, rrc_object *ob, uint32_t hash)
+   is dead, but its __gc has not run yet, and does nothing from now on. Returns a code, with nothing pushed if it is no RRC_OK. */
+static int rrcl_link_spare(rrcl_state *state, rrc_object *ob)
 {
     lua_State *hidden = state->hidden;
     rrcl_proxy *proxy = state->spare;
     rrc_gcref p = rrc_to_obj(state->heap, ob);
     uint32_t slot;
     int code = RRC_OK;
+    slot = rrcl_slot_of(rrc_mirror_target(state->heap, ob));
+    if (p == NULL && rrcl_slot_at(state, slot)->proxy != NULL)
+        rrcl_part_slot(state, slot);            /* that of a P link, whose p the header knows to be dead */
     lua_pushvalue(hidden, RRCL_SPARE);
     lua_pushnil(hidden);
     lua_replace(hidden, RRCL_SPARE);
@@ -2301,8 +2201,7 @@ static int rrcl_link_spare(rrcl_state *state, rrc_object *ob, uint32_t hash)
     }
     slot = p != NULL ? rrcl_slot_of(p) : rrcl_take_slot(state, ob);
     proxy->slot = slot & (RRCL_MOST_SLOTS - 1);
-    rrcl_set_proxy(rrcl_slot_at(state, slot), proxy);
-    rrcl_slot_at(state, slot)->next = hash;
+    rrcl_slot_at(state, slot)->proxy = proxy;
     lua_pushvalue(hidden, -1);
     rrcl_set(state, RRCL_VALUES, slot);
     if (p == NULL) {
@@ -2318,22 +2217,6 @@ static int rrcl_link_spare(rrcl_state *state, rrc_object *ob, uint32_t hash)
     return code;
 }
 
-/* Has it died in the last cycle, too? */
-static int rrcl_was_sighted(const rrcl_state *state, const rrcl_proxy *proxy)
-{
-    return proxy->sighted != 0 && state->clock + 1 - proxy->sighted <= 1;
-}
-
-/* Scripts get what the slot has. If it was brought back, no death up to now counts any more: see >>wrappers, 7. */
-static void rrcl_note_use(rrcl_state *state, uint32_t slot)
-{
-    const rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
-    if (proxy == NULL || !rrcl_was_sighted(state, proxy))
-        return;
-    state->clock += 2;
-    state->has_used = state->has_revived;
-}
-
 typedef struct rrcl_pushing {
     rrcl_state *state;
     rrc_object *ob;
@@ -2344,24 +2227,13 @@ static int rrcl_new_proxy(lua_State *L)
 {
     rrcl_pushing *job = (rrcl_pushing *)lua_touserdata(L, 1);
     rrcl_state *state = job->state;
-    uint32_t hash = RRCL_NOT_NOTED;
-    rrc_gcref p;
     int code;
-    if (rrcl_is_confirmed(job->ob) && !state->has_wrappers)
-        rrcl_begin_confirming(L, state);
     rrcl_need_spare(L, state, job->ob->ob_type);
-    p = rrc_to_obj(state->heap, job->ob);
-    if (rrcl_push_proxy(L, state, job->ob) != NULL) {       /* a finalizer made one just now, or it was dying */
-        rrcl_note_use(state, rrcl_slot_of(p));
+    if (rrcl_push_proxy(L, state, job->ob) != NULL) {       /* a finalizer made one just now */
         lua_xmove(L, state->hidden, 1);
         return 0;
     }
-    if (state->notes_proxies) {
-        lua_pushvalue(state->hidden, RRCL_SPARE);
-        lua_xmove(state->hidden, L, 1);
-        hash = rrcl_note_proxy(L, state, p != NULL ? rrcl_slot_of(p) : state->free_slot);
-    }
-    code = rrcl_link_spare(state, job->ob, hash);
+    code = rrcl_link_spare(state, job->ob);
     if (code != RRC_OK)
         luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
     return 0;
@@ -2386,8 +2258,6 @@ RRC_INLINE int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *o
         lua_pop(hidden, 1);
         return 0;
     }
-    if (RRCL_CONFIRMS && state->has_wrappers)
-        rrcl_note_use(state, slot);
     lua_xmove(hidden, L, 1);
     return 1;
 }
@@ -2397,7 +2267,7 @@ static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     rrcl_pushing job;
     int above, status;
-    if (rrcl_has_spare(L, state, ob) && rrcl_link_spare(state, ob, RRCL_NOT_NOTED) == RRC_OK)
+    if (rrcl_has_spare(L, state, ob) && rrcl_link_spare(state, ob) == RRC_OK)
         return 0;
     above = lua_gettop(state->hidden) - rrcl_base(state);
     job.state = state;
@@ -2420,16 +2290,8 @@ static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
    Raises. */
 static void rrcl_replace_spare(lua_State *L, rrcl_state *state, const rrc_type *type)
 {
-    if (!state->notes_proxies && type->tp_outside == NULL && rrcl_has_room(L, 8))
+    if (rrcl_has_room(L, 8))
         rrcl_need_spare(L, state, type);
-}
-
-/* ob gets a proxy, which is anchored until the next step. Raises. */
-static void rrcl_give_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
-{
-    if (rrcl_make_proxy(L, state, ob) != 0)
-        lua_error(L);
-    lua_pop(state->hidden, 1);
 }
 
 static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
@@ -2533,15 +2395,6 @@ static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
     }
 }
 
-/* Dissolve the link of the proxy in a slot, which becomes free. */
-static void rrcl_part_slot(rrcl_state *state, uint32_t slot)
-{
-    rrc_object *ob = rrcl_slot_at(state, slot)->ob;
-    state->wrappers -= (size_t)rrcl_is_wrapper(ob);
-    rrc_unlink(state->heap, ob);
-    rrcl_free_slot(state, slot);
-}
-
 /* Dissolve the link of a proxy's ob. */
 static void rrcl_detach(rrcl_proxy *proxy)
 {
@@ -2561,55 +2414,6 @@ static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
     proxy->has_table = 0;
 }
 
-/* >>wrappers
- * In a heap with wrappers (tp_outside in rawrefcount.h) foreign code takes references to what Lua is about to find
- * dead, and tells nobody. The invariant: as long as the link of a proxy holds, all that the proxy refers to is whole.
- * So what dies together goes together, or comes back:
- *
- *   1. A proxy that dies in one cycle with wrappers is let go of only when two cycles in a row have found it dead. The
- *      first time it is brought back, with all that it refers to. So finalizers of scripts that die with it find
- *      everything whole, and what they keep, or have C hold, lives on.
- *   2. All that a cycle has found dead is weighed together (rrc_mirror_confirm_each), before any is let go of. A
- *      wrapper that others hold comes back, and is touched, so that it is rooted until a step has mirrored what holds
- *      it.
- *   3. When the others are back, those that are dead for the second time are weighed once more. If others hold one of
- *      them, or one that comes back for the second time, foreign code had a weak reference to it, and all of them come
- *      back.
- *   4. If they may go, all their links are dissolved, a whole step is made, and the garbage of C that it finds is
- *      cleared, at once. So no other code runs while some are gone and others are not, but for slots of their types.
- *   5. From the time when a proxy is brought back until its __gc has run, and has armed it again, ANCHORS has it.
- *      The __gc of a proxy that is in its slot does nothing else. (If Lua has no memory to call it, the next
- *      rrc_lua_collect arms the proxy.)
- *   6. A wrapper with an edge node that can die has a proxy, as only a __gc can tell of its death: rrcl_mirror makes
- *      one, also when the wrapper has lost another. (Until then it is strong.)
- *   7. Scripts can get what has been brought back, by a weak reference of foreign code, and move what it refers to. Then
- *      the next cycle may find dead for the second time what is reached from something that is dead for the first time,
- *      and comes back. So when a proxy is pushed that nobody held when it died, no earlier death counts any more.
- *   8. What comes back as others hold it is spared: it stays in ANCHORS until the next cycle has
- *      found its dead, whatever steps decide. So what that cycle finds dead again is not reached from it. Else foreign
- *      code could drop and take a reference with a step in between, and what was dead in both cycles only for that
- *      would go from something that has come back.
- *
- * The clock counts the cycles that look at what is old. What was brought back at one tick is dead again in the next
- * cycle if the clock has ticked once since then. A cycle is counted before anything is decided in it, and what was
- * spared is released at the same moment: so one tick too many makes garbage stay longer, and loses nothing.
- *
- * Lua finds all at once what dies in a cycle, and calls the __gc of each later. The first to be called, or the step
- * that comes first, asks about all (rrcl_sight). Slots have lost what has died, but OWNERS, whose keys are weak, still
- * has what finalizers can see. So it has all proxies in such a heap. What is brought back alone, as C has taken a
- * reference, or an edge node is made for it, decides for the others: they come back, too. Inside a step nothing can be
- * decided, and all come back.
- *
- * This needs a __gc that can be armed again. From 5.3 on setmetatable does that. In 5.2 the __gc of a userdata runs
- * once. So a proxy that comes back gets a witness: a userdata with a __gc and the proxy, which only the table of the
- * proxy refers to. The witness dies with the proxy, and its __gc does the work of that of the proxy.
- *
- * In Lua 5.1 and LuaJIT nothing can be brought back (RRCL_CONFIRMS): a userdata that comes back loses its place in weak
- * values, and a table that comes back does not. So wrappers stay rooted there, but for collections at once (see
- * collects_at_once in rawrefcount.h): rrc_lua_collect first runs the finalizers that wait, and stops the collector. Then
- * nobody runs from the moment when the header has weighed the wrappers until Lua has found the dead, and calls the first
- * __gc. That is the one of a sentinel, which roots the wrappers that live. */
-
 static rrcl_state *rrcl_open_state(lua_State *L)
 {
     rrcl_closer *closer;
@@ -2619,36 +2423,13 @@ static rrcl_state *rrcl_open_state(lua_State *L)
     return closer != NULL ? closer->state : NULL;
 }
 
-/* If nothing wants the proxy in a slot in ANCHORS any more, it goes from there. */
-static void rrcl_release(rrcl_state *state, uint32_t slot)
-{
-    const rrcl_slot *s = rrcl_slot_at(state, slot);
-    if (s->is_unarmed || s->is_spared || s->is_anchored)
-        return;
-    lua_pushnil(state->hidden);
-    rrcl_set_anchor(state, slot, 0);
-}
-
 static void rrcl_plan_cycle(rrcl_state *state);
-
-static void rrcl_tick(rrcl_state *state)
-{
-    uint32_t slot;
-    state->clock++;
-    for (slot = 1; state->has_spared && slot < state->slot_count; slot++)
-        if (rrcl_slot_at(state, slot)->is_spared) {
-            rrcl_slot_at(state, slot)->is_spared = 0;
-            rrcl_release(state, slot);
-        }
-    state->has_spared = 0;
-}
 
 /* Count a cycle that looks at what is old. */
 static void rrcl_read_clock(rrcl_state *state)
 {
-    if (!RRCL_CONFIRMS || !rrcl_sees_end(state, RRCL_CLOCK_SLOT, &state->ticker))
+    if (!RRCL_HAS_MODES || !rrcl_sees_end(state, RRCL_CLOCK_SLOT, &state->ticker))
         return;
-    rrcl_tick(state);
     rrcl_plan_cycle(state);
     state->ticked_in = state->cycle;
 }
@@ -2680,248 +2461,24 @@ static int rrcl_clock_gc(lua_State *L)
     if (state == NULL)
         return 0;
     rrcl_read_clock(state);
-    if (RRCL_HAS_WITNESSES) {
-        rrcl_try(L, rrcl_new_clock, state);
-    } else {
-        lua_getmetatable(L, 1);
-        lua_setmetatable(L, 1);
-        lua_xmove(L, state->hidden, 1);
-        rrcl_set_canary(state, RRCL_CLOCK_SLOT, &state->ticker);
-    }
+    lua_getmetatable(L, 1);
+    lua_setmetatable(L, 1);
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set_canary(state, RRCL_CLOCK_SLOT, &state->ticker);
     return 0;
 }
 
-/* The proxy on top of the hidden thread, which is dying, gets its slot back, and its node. */
-static void rrcl_bring_back(rrcl_state *state, uint32_t slot)
-{
-    rrcl_slot *s = rrcl_slot_at(state, slot);
-    lua_pushvalue(state->hidden, -1);
-    rrcl_set(state, RRCL_VALUES, slot);
-    lua_pushvalue(state->hidden, -1);
-    rrcl_set_anchor(state, slot, 1);
-    s->is_unarmed = 1;
-    s->is_anchored = 0;
-    rrcl_restore_node(state->hidden, lua_gettop(state->hidden), s->proxy);
-}
+/* >>wrappers
+ * Foreign code can take a reference to the foreign object of a wrapper (tp_outside in rawrefcount.h), and tells nobody.
+ * So a wrapper that Lua refers to stays rooted, whatever a step finds, but for collections at once (collects_at_once
+ * in rawrefcount.h): rrc_lua_collect first runs the finalizers that wait, and stops the collector. Then nobody runs
+ * from the moment when the header has weighed the wrappers until Lua has found the dead, and calls the first __gc. Lua
+ * finalizes what is newest first. That is a sentinel, made just before, which roots the wrappers that live. If Lua has
+ * found dead all the same while that one was made, as memory was lacking, or if finalizers still wait, as one of them
+ * has failed, the wrappers are rooted before the collection, and stay for this time.
+ * Such a collection is made in rrc_lua_collect, and after some of Lua's cycles: see rrcl_collect_wrappers. */
 
-/* The same, and nothing that it reaches is dead in the next cycle. */
-static void rrcl_spare(rrcl_state *state, uint32_t slot)
-{
-    rrcl_bring_back(state, slot);
-    rrcl_slot_at(state, slot)->is_spared = 1;
-    state->has_spared = 1;
-}
-
-/* Call function for each dying proxy, which is on top of the hidden thread, until the sum of what it returns is `most`.
-   Returns the sum. */
-static size_t rrcl_for_dying(rrcl_state *state, int (*function)(rrcl_state *state, uint32_t slot), size_t most)
-{
-    lua_State *hidden = state->hidden;
-    uint32_t shard, slot;
-    size_t sum = 0;
-    int top = lua_gettop(hidden);
-    for (shard = 0; shard < state->shard_count; shard++) {
-        lua_pushnil(hidden);
-        while (lua_next(hidden, rrcl_place(RRCL_OWNERS, shard * RRCL_SHARD))) {
-            slot = rrcl_owner_slot(state, hidden);
-            lua_pop(hidden, 1);
-            if (slot != 0 && rrcl_slot_at(state, slot)->proxy != NULL && rrcl_is_empty(state, slot)
-                && lua_touserdata(hidden, -1) == rrcl_slot_at(state, slot)->proxy)
-                sum += (size_t)function(state, slot);
-            if (sum >= most) {
-                lua_settop(hidden, top);
-                return sum;
-            }
-        }
-    }
-    return sum;
-}
-
-/* For rrc_mirror_confirm_each: others hold ob. */
-static void rrcl_note_held(void *userdata, rrc_object *ob)
-{
-    rrcl_state *state = (rrcl_state *)userdata;
-    rrcl_slot *s = rrcl_slot_at(state, rrcl_slot_of(rrc_mirror_target(state->heap, ob)));
-    state->held++;
-    s->is_held = s->proxy != NULL;
-}
-
-/* It comes back if others hold it, or the first time. Returns whether this is another time. */
-static int rrcl_sight_first(rrcl_state *state, uint32_t slot)
-{
-    const rrcl_slot *s = rrcl_slot_at(state, slot);
-    int is_again = rrcl_was_sighted(state, s->proxy);
-    if (s->is_held) {
-        state->held_again += (size_t)is_again;
-        rrcl_spare(state, slot);
-        return 0;
-    }
-    if (is_again)
-        return 1;
-    s->proxy->sighted = state->clock + 1;
-    state->sighted++;
-    rrcl_bring_back(state, slot);
-    return 0;
-}
-
-static int rrcl_sight_again(rrcl_state *state, uint32_t slot)
-{
-    rrcl_slot_at(state, slot)->proxy->sighted = state->has_used ? 0 : state->clock + 1;
-    rrcl_bring_back(state, slot);
-    return 1;
-}
-
-static int rrcl_has_wrapper(rrcl_state *state, uint32_t slot)
-{
-    return rrcl_is_wrapper(rrcl_slot_at(state, slot)->ob);
-}
-
-/* Returns whether it is that of a wrapper. */
-static int rrcl_let_go(rrcl_state *state, uint32_t slot)
-{
-    rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
-    int is_wrapper = rrcl_has_wrapper(state, slot);
-    rrcl_restore_node(state->hidden, lua_gettop(state->hidden), proxy);
-    rrcl_detach(proxy);
-    state->died++;
-    return is_wrapper;
-}
-
-/* The header learns of what others hold, and of the nodes that are lost. */
-static void rrcl_touch_held(rrcl_state *state)
-{
-    uint32_t slot;
-    for (slot = 1; slot < state->slot_count; slot++) {
-        rrcl_slot *s = rrcl_slot_at(state, slot);
-        if (s->ob == NULL || s->ob->ob_type == state->value_type
-            || !(s->proxy != NULL ? s->is_held : rrcl_is_empty(state, slot)))
-            continue;
-        s->is_held = 0;
-        rrc_touch(state->heap, s->ob);
-    }
-}
-
-/* Those that have died for the second time are dying, and all others are back. May they go? */
-static int rrcl_may_go(rrcl_state *state)
-{
-    int may_go;
-    if (state->held_again > 0)
-        return 0;
-    state->is_confirming = 1;
-    may_go = rrc_mirror_confirm(state->heap);
-    state->is_confirming = 0;
-    return may_go;
-}
-
-/* Wrappers are dying, and perhaps others with them: weigh all. Returns how many have died before. */
-static size_t rrcl_sight_wrappers(rrcl_state *state)
-{
-    state->held_again = 0;
-    state->is_confirming = 1;
-    rrc_mirror_confirm_each(state->heap, rrcl_note_held, state);
-    state->is_confirming = 0;
-    return rrcl_for_dying(state, rrcl_sight_first, SIZE_MAX);
-}
-
-/* Let go of all that are dying. Returns how many wrappers there are. */
-static size_t rrcl_let_all_go(rrcl_state *state)
-{
-    size_t wrappers;
-    state->is_letting_go = 1;
-    wrappers = rrcl_for_dying(state, rrcl_let_go, SIZE_MAX);
-    state->is_letting_go = 0;
-    return wrappers;
-}
-
-/* Decide about all proxies that are dying. Returns whether wrappers have been let go of: then a whole step must
-   follow. */
-static int rrcl_sight(rrcl_state *state)
-{
-    size_t sighted = state->sighted, died = state->died, wrappers = 0, again = 0;
-    rrcl_read_clock(state);
-    state->held = 0;
-    if (state->in_step || state->has_revived) {
-        again = rrcl_for_dying(state, rrcl_sight_again, SIZE_MAX);
-    } else if (rrcl_for_dying(state, rrcl_has_wrapper, 1) == 0) {
-        rrcl_let_all_go(state);
-    } else {
-        again = rrcl_sight_wrappers(state);
-        if (again > 0 && rrcl_may_go(state))
-            wrappers = rrcl_let_all_go(state);
-        else if (again > 0)
-            rrcl_for_dying(state, rrcl_sight_again, SIZE_MAX);
-    }
-    if (again > 0 || state->died > died || state->sighted > sighted || state->held > 0)
-        state->deaths = RRCL_CYCLES_OF_A_DEATH;
-    state->must_confirm = state->sighted - sighted > state->used / 4
-                          || (state->must_confirm && state->died == died);
-    if (state->must_confirm)
-        state->is_paced = 1, state->next_kbytes = 0;
-    state->has_revived = state->has_used = 0;
-    rrcl_touch_held(state);
-    return wrappers > 0;
-}
-
-/* Is the death of this proxy to be confirmed? */
-static int rrcl_is_noted_proxy(const rrcl_state *state, const rrcl_proxy *proxy)
-{
-    return state->has_wrappers && rrcl_slot_at(state, proxy->slot)->next != RRCL_NOT_NOTED;
-}
-
-/* The argument is a proxy, which is in its slot: it gets a witness. Raises. */
-static int rrcl_new_witness(lua_State *L)
-{
-    rrcl_proxy *proxy = (rrcl_proxy *)lua_touserdata(L, 1);
-    rrcl_state *state = proxy->closer->state;
-    rrcl_get(state, RRCL_VALUES, proxy->slot);
-    lua_xmove(state->hidden, L, 1);
-    rrcl_get_uservalue(L, 2);
-    rrcl_new_userdata(L, 1);
-    lua_createtable(L, 1, 0);
-    lua_pushvalue(L, 2);
-    lua_rawseti(L, -2, 1);
-    rrcl_set_uservalue(L, -2);
-    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".witness");
-    lua_setmetatable(L, -2);
-    lua_rawseti(L, 3, RRCL_WITNESS);
-    if (rrcl_ob_of(proxy) != NULL)              /* not closed meanwhile */
-        rrcl_slot_at(state, proxy->slot)->is_unarmed = 0;
-    return 0;
-}
-
-/* Arm the __gc of the proxy on top of L again. (From 5.3 on this has no effect before the __gc runs, which arms it then.
-   Without memory for a witness it stays in ANCHORS, and the next rrc_lua_collect tries again.) */
-static void rrcl_arm(lua_State *L, rrcl_proxy *proxy)
-{
-    rrcl_state *state = proxy->closer->state;
-    if (!RRCL_HAS_WITNESSES && lua_getmetatable(L, -1))
-        lua_setmetatable(L, -2);
-    if (!rrcl_slot_at(state, proxy->slot)->is_unarmed)
-        return;
-    if (!RRCL_HAS_WITNESSES)
-        rrcl_slot_at(state, proxy->slot)->is_unarmed = 0;
-    else if (rrcl_try(L, rrcl_new_witness, proxy) != 0 || rrcl_ob_of(proxy) == NULL)
-        return;
-    rrcl_release(state, proxy->slot);
-}
-
-/* The __gc of the proxy at 1, which is alone on the stack, in a heap with wrappers. */
-static int rrcl_confirmed_gc(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
-{
-    int is_whole = 0;
-    if (rrcl_is_empty(state, proxy->slot))
-        is_whole = rrcl_sight(state);
-    if (rrcl_ob_of(proxy) == NULL)
-        rrcl_take_table(L, proxy);
-    else
-        rrcl_arm(L, proxy);
-    if (state->hidden != NULL)
-        rrcl_work_in_gc(L, state, is_whole ? SIZE_MAX : 0);
-    return 0;
-}
-
-/* A collection at once (see collects_at_once in rawrefcount.h) has found its dead, and nobody has run since then. The
-   wrappers that live are rooted again. */
+/* A collection at once has found its dead, and nobody has run since then. The wrappers that live are rooted again. */
 static void rrcl_root_wrappers(rrcl_state *state)
 {
     uint32_t slot;
@@ -2950,8 +2507,6 @@ static int rrcl_proxy_gc(lua_State *L)
     rrcl_use(state, L);
     if (state->must_root)
         rrcl_root_wrappers(state);
-    if (rrcl_is_noted_proxy(state, proxy))
-        return rrcl_confirmed_gc(L, state, proxy);
     if (proxy->has_table)
         rrcl_restore_node(L, 1, proxy);
     rrcl_detach(proxy);
@@ -2960,15 +2515,6 @@ static int rrcl_proxy_gc(lua_State *L)
     state->died++;
     rrcl_work_in_gc(L, state, 0);
     return 0;
-}
-
-static int rrcl_witness_gc(lua_State *L)
-{
-    rrcl_get_uservalue(L, 1);
-    lua_rawgeti(L, -1, 1);
-    lua_replace(L, 1);
-    lua_settop(L, 1);
-    return rrcl_proxy_gc(L);
 }
 
 /* ---- closing ----
@@ -4136,20 +3682,10 @@ static void rrcl_take_back_step(rrcl_state *state, const rrcl_step_state *before
     rrcl_decide_on_step(state);
 }
 
-/* Before a step: decide about the dying, and free what goes by its count. Returns whether a whole step must follow. */
-static int rrcl_decide(rrcl_state *state)
-{
-    if (!state->has_wrappers || state->in_step || !rrcl_sight(state))
-        return 0;
-    rrcl_run_pending(state, 0);
-    return 1;
-}
-
 static int rrcl_step(rrcl_state *state)
 {
     rrcl_step_state before;
     int code;
-    rrcl_decide(state);
     before = state->step;
     rrcl_begin_step(state);
     state->searches = SIZE_MAX;
@@ -4200,8 +3736,6 @@ static int rrcl_slice(rrcl_state *state, size_t max)
     size_t units;
     if (state->in_step)
         return 0;
-    if (state->step.stage != RRCL_STEP_OPEN && rrcl_decide(state))
-        max = 0;
     step = state->step;
     if (step.stage != RRCL_STEP_OPEN)
         rrcl_begin_step(state);
@@ -4298,16 +3832,16 @@ static int rrcl_full_collection(lua_State *L)
     return 0;
 }
 
-/* Where deaths are not confirmed: a full collection at once. Lua finalizes what is newest first, which is a sentinel: it
-   roots the wrappers. But if finalizers still wait, as one of them has failed, they run before that. */
+/* A full collection at once: see >>wrappers. */
 static int rrcl_collection_at_once(lua_State *L)
 {
     rrcl_state *state = rrcl_open_state(L);
+    int has_sentinel = !rrcl_is_empty(state, RRCL_SENTINEL_SLOT);
     state->must_root = state->wrappers > 0;
-    if (state->has_error[RRCL_COLLECT_ERROR])
-        rrcl_root_wrappers(state);
     rrcl_push_sentinel(L);
     lua_pop(L, 1);
+    if (state->has_error[RRCL_COLLECT_ERROR] || (has_sentinel && rrcl_is_empty(state, RRCL_SENTINEL_SLOT)))
+        rrcl_root_wrappers(state);
     rrcl_full_collection(L);
     lua_gc(L, LUA_GCSTOP, 0);           /* it has started the collector, which rrc_lua_collect had stopped */
     return 0;
@@ -4315,23 +3849,12 @@ static int rrcl_collection_at_once(lua_State *L)
 
 /* All finalizers have run. What has lost its proxy all the same, lost its __gc: Lua
    drops one that it has no memory to call. */
-static void rrcl_find_lost_proxies(lua_State *L, rrcl_state *state)
+static void rrcl_find_lost_proxies(rrcl_state *state)
 {
     uint32_t slot;
-    rrcl_decide(state);
-    for (slot = 1; slot < state->slot_count; slot++) {
-        rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
-        if (proxy == NULL)
-            continue;
-        if (rrcl_is_empty(state, slot)) {
+    for (slot = 1; slot < state->slot_count; slot++)
+        if (rrcl_slot_at(state, slot)->proxy != NULL && rrcl_is_empty(state, slot))
             rrcl_part_slot(state, slot);
-        } else if (rrcl_slot_at(state, slot)->is_unarmed) {
-            rrcl_get(state, RRCL_VALUES, slot);
-            lua_xmove(state->hidden, L, 1);
-            rrcl_arm(L, proxy);
-            lua_pop(L, 1);
-        }
-    }
 }
 
 /* Lua 5.1 cannot tell, and each full collection starts it again. */
@@ -4345,28 +3868,20 @@ static int rrcl_is_running(lua_State *L)
 #endif
 }
 
-/* A step comes between two collections: what has come back can have been touched, and a step takes its anchors away
-   again. (Sentinels make that step only if they run after what has died, and lack of memory can have lost them.) */
 static void rrcl_collect(void *userdata)
 {
     rrcl_state *state = (rrcl_state *)userdata;
     lua_State *L = rrcl_caller(state);
-    int result, status, rounds = 0;
-    size_t sighted;
+    int result = -1, status;
     if (L == NULL)
         return;
-    do {
-        result = -1;
-        sighted = state->sighted;
-        status = rrcl_pcall(L, RRCL_CONFIRMS ? rrcl_full_collection : rrcl_collection_at_once, &result);
-        if (status != 0)
-            rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
-        else if (result != -1 && state->hidden != NULL)
-            rrcl_find_lost_proxies(L, state);
-        if (state->sighted == sighted || state->hidden == NULL || ++rounds == RRCL_ROUNDS)
-            return;
-        rrcl_step(state);
-    } while (rrcl_caller(state) == L);
+    status = rrcl_pcall(L, rrcl_collection_at_once, &result);
+    if (state->hidden != NULL && state->must_root)
+        rrcl_root_wrappers(state);          /* Lua refused, or had no memory to call the sentinel's __gc */
+    if (status != 0)
+        rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
+    else if (result != -1 && state->hidden != NULL)
+        rrcl_find_lost_proxies(state);
 }
 
 /* Returns what rrc_gc_collect does, or SIZE_MAX: the state was closed, and has gone. */
@@ -4374,7 +3889,7 @@ static size_t rrcl_collect_round(lua_State *L, rrcl_state *state)
 {
     int drained;
     size_t found;
-    if (!RRCL_CONFIRMS && state->wrappers > 0) {
+    if (state->wrappers > 0) {
         int status = rrcl_pcall(L, rrcl_full_collection, &drained);     /* no finalizer waits any more */
         if (rrcl_open_state(L) == NULL)
             return SIZE_MAX;
@@ -4382,7 +3897,6 @@ static size_t rrcl_collect_round(lua_State *L, rrcl_state *state)
             rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
     }
     lua_gc(L, LUA_GCSTOP, 0);               /* what dies in the step would not be found this time */
-    rrcl_decide(state);
     rrcl_begin_slots(state);
     found = rrc_gc_collect(state->heap);
     rrcl_end_slots(state);
@@ -4398,6 +3912,7 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
         return 0;
     rrcl_use(state, L);
     state->is_collecting = 1;
+    state->must_collect = 0;
     was_running = rrcl_is_running(L);
     do {                                    /* what proxies reached outlives them by one collection */
         found = rrcl_collect_round(L, state);
@@ -4430,14 +3945,15 @@ static int rrcl_must_collect_wrappers(rrcl_state *state)
     return 0;
 }
 
-/* Where deaths are not confirmed, wrappers go by collections at once only. So such a collection follows a cycle of
-   Lua's. If it frees less than an eighth of the wrappers, more cycles pass before the next one: twice as many each
-   time. (Not while lua_close finalizes all. Lua 5.1 and LuaJIT would unload the module inside the collection, which would
-   return to code that is not there any more.) Raises. */
+/* Wrappers go by collections at once only. So such a collection follows a cycle of Lua's. If it frees less than an
+   eighth of the wrappers, more cycles pass before the next one: twice as many each time. A __gc of a sentinel makes
+   it. From 5.4 on a finalizer cannot collect, and the next call that allocates does. (Not while lua_close finalizes
+   all. Lua 5.1 and LuaJIT would unload the module inside the collection, which would return to code that is not there
+   any more.) Raises. */
 static void rrcl_collect_wrappers(lua_State *L, rrcl_state *state)
 {
     size_t before = state->wrappers;
-    if (RRCL_CONFIRMS || before == 0 || state->in_step || state->is_collecting || !rrcl_must_collect_wrappers(state))
+    if (state->in_step || state->is_collecting || lua_gc(L, LUA_GCCOUNT, 0) < 0)
         return;
     state->wait = 1;                    /* Lua 5.1 begins a cycle at once: it must not have another one of these */
     state->made_before_collection = state->wrappers_made;
@@ -4505,12 +4021,11 @@ static void rrcl_plan_cycle(rrcl_state *state)
     int is_many = state->made >= state->used / RRCL_NEW_SLOTS;
     state->calls_pay = state->used >= RRCL_MANY_SLOTS && state->made >= state->used / 16;
     if (is_many || state->is_asked) {
-        state->is_paced = is_many || state->must_confirm;
+        state->is_paced = is_many;
         state->made = 0;
     }
     state->next_kbytes = INT_MAX;
     state->is_asked = 0;
-    state->must_confirm = 0;
 }
 
 /* (Lua frees what is dead while calls come here, so that the least of what they see counts.) */
@@ -4526,7 +4041,7 @@ static void rrcl_pace(lua_State *L, rrcl_state *state)
         state->next_kbytes = kbytes + growth;
     if (kbytes < state->next_kbytes || (state->is_asked && RRCL_ASKS_ONCE && state->cycle == state->asked_in))
         return;
-    if (state->is_asked && RRCL_CONFIRMS && state->cycle != state->asked_in) {
+    if (state->is_asked && RRCL_HAS_MODES && state->cycle != state->asked_in) {
         lua_gc(L, LUA_GCCOLLECT, 0);
         return;
     }
@@ -4628,13 +4143,13 @@ static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
 {
     rrc_stats stats;
     state->cycle++;
-    if (!RRCL_CONFIRMS)
+    if (!RRCL_HAS_MODES)
         rrcl_plan_cycle(state);
     rrc_get_stats(state->heap, &stats);
     state->native_before = stats.native_bytes;
     state->native_new = state->native_told = 0;
     state->sentinels = 0;
-    if (RRCL_CONFIRMS && state->ticker.ended == state->ticker.era && state->cycle - state->ticked_in > 1)
+    if (RRCL_HAS_MODES && state->ticker.ended == state->ticker.era && state->cycle - state->ticked_in > 1)
         rrcl_try(L, rrcl_new_clock, state);     /* lack of memory has lost the ticker */
     if (state->hidden != NULL)
         rrcl_decide_on_step(state);
@@ -4666,7 +4181,10 @@ static int rrcl_sentinel_gc(lua_State *L)
     rrcl_work_in_gc(L, state, units);
     if (state->hidden != NULL && !state->calls_pay && (state->step.stage == RRCL_STEP_OPEN || rrcl_is_busy(state)))
         rrcl_try(L, rrcl_more_sentinels, state);
-    if (state->hidden != NULL && is_first)
+    if (state->hidden != NULL && is_first && !state->is_collecting && state->wrappers > 0
+        && rrcl_must_collect_wrappers(state))
+        state->must_collect = 1;
+    if (state->hidden != NULL && state->must_collect)
         rrcl_collect_wrappers(L, state);
     return 0;
 }
@@ -4695,6 +4213,8 @@ static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
     rrcl_check_steps(state);
     if (state->hidden != NULL && state->step.stage != RRCL_NO_STEP && !state->in_step)
         rrcl_pay(L, state);
+    if (state->hidden != NULL && state->must_collect && rrcl_is_running(L))
+        rrcl_collect_wrappers(L, state);
 }
 
 /* ---- states ---- */
@@ -4723,11 +4243,11 @@ static void rrcl_disarm(lua_State *L, rrcl_state *state)
 {
     static const char *const names[] = { "__gc", "__index", "__newindex", "__tostring", "__close" };
     size_t i, count = LUA_VERSION_NUM == 501 ? sizeof names / sizeof *names : 1;
-    static const char *const own[] = { RRCL_NAME ".sentinel", RRCL_NAME ".clock", RRCL_NAME ".witness" };
+    static const char *const own[] = { RRCL_NAME ".sentinel", RRCL_NAME ".clock" };
     int number;
-    for (number = -2; number <= state->class_count; number++) {
+    for (number = -1; number <= state->class_count; number++) {
         if (number <= 0)
-            lua_getfield(L, LUA_REGISTRYINDEX, own[number + 2]);
+            lua_getfield(L, LUA_REGISTRYINDEX, own[number + 1]);
         else
             rrcl_get_metatable(L, state, number);
         for (i = 0; i < count; i++) {
@@ -4930,8 +4450,7 @@ static int rrcl_open_protected(lua_State *L)
     rrcl_take_slot(state, NULL);            /* RRCL_CLOCK_SLOT */
     rrcl_set_finalizer(L, RRCL_NAME ".sentinel", rrcl_sentinel_gc);
     rrcl_set_finalizer(L, RRCL_NAME ".clock", rrcl_clock_gc);
-    rrcl_set_finalizer(L, RRCL_NAME ".witness", rrcl_witness_gc);
-    if (RRCL_CONFIRMS)
+    if (RRCL_HAS_MODES)
         rrcl_start_clock(L, state);
     memset(&desc, 0, sizeof desc);
     desc.userdata = state;
@@ -4940,8 +4459,7 @@ static int rrcl_open_protected(lua_State *L)
     desc.realloc = rrcl_heap_realloc;
     desc.mirror = rrcl_mirror;
     desc.anchor = rrcl_anchor;
-    desc.confirms_deaths = RRCL_CONFIRMS;
-    desc.collects_at_once = !RRCL_CONFIRMS;
+    desc.collects_at_once = 1;
     state->heap = rrc_heap_new(&desc);
     if (state->heap == NULL)
         return luaL_error(L, "not enough memory");

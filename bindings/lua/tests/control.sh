@@ -49,7 +49,7 @@ mutant 'the end is one round' 's/ && --rounds > 0);/ \&\& 0);/'
 mutant 'proxies that slots make at the end stay' 's/while ((rrcl_part_proxies(state) ||/while ((0 ||/'
 mutant 'weak tables give what is deallocated' '/^static void rrcl_detach/,/^}/s/^    proxy->slot = 0;/    ;/
 /^static void rrcl_free_slot/,/^}/s/^    s->ob = NULL;/    ;/
-/^static void rrcl_free_slot/,/^}/s/^    rrcl_set_proxy(s, NULL);/    ;/'
+/^static void rrcl_free_slot/,/^}/s/^    s->proxy = NULL;/    ;/'
 mutant 'what is deallocated gets a proxy' 's/if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)/if (0)/'
 mutant 'each look ends a cycle' 's/^    if (taken == canary->ended)/    if (0)/' each_cycle_ends
 mutant 'all sentinels have one number' 's/^    canary->era += .*/    canary->era = 1;/' each_cycle_ends
@@ -62,19 +62,6 @@ checked 'a cycle is not decided' '/^static void rrcl_end_cycle/,/^}/s/^        r
     'not decided whether a step follows'
 mutant 'what is closed in use goes at once' 's/^        if (L != NULL && proxy != NULL && rrcl_is_used(.*/        if (0) {/' close_in_a_hidden
 
-# passes MODES: do the random programs? (A program that takes too long passes. It depends on where objects lie in
-# memory what a program does: so there are many times as many as it takes to notice a mistake.)
-passes() {
-    for mode in $1; do
-        timeout 300 "$folder/mutant/random" 1 3000 2000 "$mode" >"$folder/mutant/log" 2>&1 || [ $? -eq 124 ] || return 1
-    done
-}
-# wrappers NAME SED_SCRIPT MODES: a mistake that the random programs must notice, where deaths are confirmed.
-wrappers() {
-    mutated "$1" "$2" random "-O1 -D_POSIX_C_SOURCE=200809L bindings/lua/tests/random.c bindings/lua/tests/nodes.c \
-        tests/unit.c $EMBED_LIBS" || return
-    noticed "$1" passes "$3"
-}
 # known NAME SED_SCRIPT CASE: a mistake that a case must notice, whose name begins so.
 no_case_fails() {
     LUA_CPATH="$folder/mutant/?.so" timeout 60 "$lua" bindings/lua/tests/cases.lua incremental "$1" >"$folder/mutant/cases.txt" 2>&1
@@ -99,41 +86,26 @@ closes() {
     mutated_modules "$1" "$2" || return
     noticed "$1" env LUA_CPATH="$folder/mutant/?.so" timeout 60 "$lua" bindings/lua/tests/closing.lua collect
 }
+known 'whole collections do not become rare' 's/= 2 \* state->next_wait + 1;/= 1;/' 'wrappers: whole collections'
+known 'many new wrappers wait' 's/ || state->wrappers > state->most_wrappers$/ || 0/' 'wrappers: whole collections'
+known 'few new wrappers wait' 's/^        || (is_idle .*/        || 0)/' 'wrappers: whole collections'
+known 'no whole collection follows a cycle' 's/^        state->must_collect = 1;/        ;/' 'wrappers: a cycle goes'
+# (The finalizers of 5.4 cannot collect.)
+[ "$lua" = lua5.4 ] || known 'the old proxy of what is linked anew keeps its slot' 's/^    if (p == NULL \&\& rrcl_slot_at(state, slot)->proxy != NULL)/    if (0)/' \
+    'wrappers: a finalizer of a script that dies'
 case $lua in
 lua5.1 | luajit)
-    known 'whole collections do not become rare' 's/= 2 \* state->next_wait + 1;/= 1;/' 'wrappers: whole collections'
-    known 'many new wrappers wait' 's/ || state->wrappers > state->most_wrappers$/ || 0/' 'wrappers: whole collections'
-    known 'few new wrappers wait' 's/^        || (is_idle .*/        || 0)/' 'wrappers: whole collections'
-    known 'no whole collection follows a cycle' 's/^    if (state->hidden != NULL \&\& is_first)/    if (0)/' 'wrappers: a cycle goes'
     closes 'a module is unloaded under a finalizer' 's/^    luaL_getmetatable(L, "_LOADLIB").*/    lua_pushnil(L);/'
     finish
     ;;
-esac
-mutant 'no clock replaces one that is lost' 's/^    if (RRCL_CONFIRMS \&\& state->ticker.*/    if (0)/' lost_clock
-mutant 'each look is a tick' 's/^    if (!RRCL_CONFIRMS || !rrcl_sees_end(state, RRCL_CLOCK_SLOT.*/    if (!rrcl_is_empty(state, RRCL_CLOCK_SLOT))/' ticks_once
-mutant 'all tickers have one number' '/^static int rrcl_clock_gc/,/^}/s/rrcl_set_canary(state, RRCL_CLOCK_SLOT, .*/rrcl_set(state, RRCL_VALUES, RRCL_CLOCK_SLOT);/
+lua5.4)
+    known 'only finalizers collect wrappers' 's/ \&\& state->must_collect \&\& rrcl_is_running(L))/ \&\& 0)/' 'wrappers: a cycle goes'
+    mutant 'no clock replaces one that is lost' 's/^    if (RRCL_HAS_MODES \&\& state->ticker.*/    if (0)/' lost_clock
+    mutant 'each look is a tick' 's/^    if (!RRCL_HAS_MODES || !rrcl_sees_end(state, RRCL_CLOCK_SLOT.*/    state->ticker.ended++; if (0)/' ticks_once
+    mutant 'all tickers have one number' '/^static int rrcl_clock_gc/,/^}/s/rrcl_set_canary(state, RRCL_CLOCK_SLOT, .*/rrcl_set(state, RRCL_VALUES, RRCL_CLOCK_SLOT);/
 /^static void rrcl_start_clock/,/^}/s/rrcl_set_canary(state, RRCL_CLOCK_SLOT, .*/rrcl_set(state, RRCL_VALUES, RRCL_CLOCK_SLOT);/' ticks_once
-mutant 'what comes back has its old edges' '/^static void rrcl_restore_node/,/^}/s/rrcl_truncate_node(L, 1)/(void)0/' old_edges
-known 'deaths count beside what scripts had back' 's/->sighted = state->has_used ? 0 : /->sighted = /' \
-    'wrappers: deaths do not count beside'
-known 'no step between two collections' '/^static void rrcl_collect(/,/^}/s/^        rrcl_step(state);/        ;/' \
-    'wrappers: one collect()'
-known 'what only has fields of scripts gets no proxy' 's/ \&\& !state->is_ending \&\& rrc_to_obj/ \&\& job->n > 0&/' \
-    'wrappers: one that was closed'
-known 'what dies without a wrapper waits' 's/(rrcl_for_dying(state, rrcl_has_wrapper, 1) == 0)/(0)/' 'wrappers: what dies without'
-wrappers 'deaths of wrappers are not confirmed' 's/^    may_go = rrc_mirror_confirm(state->heap);/    may_go = 1;/
-s/^    if (state->held_again > 0)/    if (0)/
-s/^    s->is_held = .*/    ;/' sliced
-wrappers 'only proxies of wrappers come back' \
-    's/^    if (rrcl_is_noted_proxy(state, proxy))/    if (rrcl_is_noted_proxy(state, proxy) \&\& rrcl_is_wrapper(rrcl_ob_of(proxy)))/' stressed
-wrappers 'only what others hold comes back' 's/^    if (state->held_again > 0)/    if (0)/
-s/^    may_go = rrc_mirror_confirm(state->heap);/    may_go = 1;/
-s/^        state->clock += 2;/        ;/
-s/^    int is_again = .*/    int is_again = 1;/' 'rare stressed'
-wrappers 'what has come back is not armed again' \
-    '/^static void rrcl_arm/,/^}/s/^    if (!RRCL_HAS_WITNESSES && lua_getmetatable.*/    return;/' stressed
-wrappers 'what comes back loses its edge node' '/^static void rrcl_bring_back/,/^}/s/^    rrcl_restore_node.*/    ;/' stressed
-wrappers 'an anchor is lost when the proxy is armed' 's/^    s->is_anchored = on != 0;  .*/    ;/' 'incremental stressed sliced'
+    ;;
+esac
 [ "$lua" != lua5.2 ] || closes 'a module is unloaded under a finalizer' 's/^            lua_setmetatable(L, -3);/            lua_pop(L, 1);/'
 looped 'no cycle is asked for' 's/^    lua_gc(L, LUA_GCRESTART, 0);/    ;/'
 [ "$lua" != lua5.4 ] || looped 'no full collections in the generational mode' 's/^        lua_gc(L, LUA_GCCOLLECT, 0);/        ;/'

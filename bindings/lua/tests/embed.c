@@ -875,7 +875,7 @@ static void close_in_a_hidden_coroutine(void)
     check_int(blocks, 0);
 }
 
-#if RRCL_CONFIRMS
+#if RRCL_HAS_MODES
 /* A thread that has called nothing needs memory to call a finalizer, and gets none. */
 static int collect_without_memory(lua_State *L)
 {
@@ -892,41 +892,38 @@ static void the_clock_ticks_once_for_each_cycle(void)
     lua_State *L = open_state();
     rrcl_state *state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
     uint32_t clock, i;
-    run(L, "w = nodes.new(1, 'Wrapper')");
     lua_gc(L, LUA_GCSTOP, 0);
-    clock = state->clock;
+    clock = state->ticker.ended;
     for (i = 1; i < 5; i++) {
         rrcl_read_clock(state);
-        check_int(state->clock == clock + i - 1, 1);
+        check_int(state->ticker.ended == clock + i - 1, 1);
         lua_gc(L, LUA_GCCOLLECT, 0);
-        check_int(state->clock == clock + i, 1);
+        check_int(state->ticker.ended == clock + i, 1);
         rrcl_read_clock(state);
-        check_int(state->clock == clock + i, 1);
+        check_int(state->ticker.ended == clock + i, 1);
     }
     lua_pushnil(state->hidden);                 /* Lua has found the ticker dead, and calls its __gc later */
     rrcl_set(state, RRCL_VALUES, RRCL_CLOCK_SLOT);
     for (i = 0; i < 3; i++) {
         rrcl_read_clock(state);
-        check_int(state->clock == clock + 5, 1);
+        check_int(state->ticker.ended == clock + 5, 1);
     }
     lua_gc(L, LUA_GCCOLLECT, 0);                /* the same cycle: the ticker is back */
-    check_int(state->clock == clock + 5, 1);
+    check_int(state->ticker.ended == clock + 5, 1);
     lua_gc(L, LUA_GCCOLLECT, 0);
-    check_int(state->clock == clock + 6, 1);
+    check_int(state->ticker.ended == clock + 6, 1);
     close_state(L);
 }
 
-/* The clock (see >>wrappers) is lost if its __gc cannot be called. If there were no other one, an old death would count
-   as one in the cycle before. */
+/* The clock is lost if its __gc cannot be called. */
 static void a_lost_clock_is_replaced(void)
 {
     lua_State *L = open_state();
+    rrcl_state *state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
+    uint32_t clock;
     int i;
-    run(L, "nodes.new(1, 'Wrapper')");
-    lua_gc(L, LUA_GCCOLLECT, 0);
-    run(L, "assert(nodes.retake(1)) rawrefcount_step()");
     lua_setallocf(L, limited_alloc, NULL);
-    for (i = 0; i < 3; i++) {               /* until 5.3 Lua gives up at the first finalizer that fails */
+    for (i = 0; i < 3; i++) {
         lua_pushcfunction(L, collect_without_memory);
         (void)lua_pcall(L, 0, 0, 0);
         allocations_left = -1;
@@ -935,41 +932,18 @@ static void a_lost_clock_is_replaced(void)
     }
     for (i = 0; i < 16; i++)            /* it is looked for now and then */
         run(L, "nodes.new(2) rawrefcount_step() collectgarbage()");
-    run(L, "nodes.drop(1) rawrefcount_step() collectgarbage() "
-           "assert(nodes.retake(1), 'it has gone at once') nodes.drop(1)");
+    clock = state->ticker.ended;
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    rrcl_read_clock(state);
+    check_int(state->ticker.ended == clock + 1, 1);
     collect_all(L);
     check_int(live(), 0);
     close_state(L);
     check_int(blocks, 0);
 }
-
-/* An allocation fails in a step. So Lua collects there, and a wrapper dies before the step forgets its edges. Foreign code
-   takes it: it has come back without them. */
-static void what_comes_back_has_no_old_edges(void)
-{
-    long n;
-    for (n = 0; n < 100; n++) {
-        lua_State *L = open_state();
-        unit_context("allocation %ld", n);
-        run(L, "weak, kept = setmetatable({}, { __mode = 'k' }), {} "
-               "w = nodes.new(1, 'Wrapper') w:set(1, {}) weak[w:get(1)] = true "
-               "rawrefcount_step() collectgarbage() "
-               "for i = 1, 5 do kept[i] = nodes.new(10 + i) kept[i]:set(1, {}) end "
-               "w:set(1, nil) w = nil");
-        lua_setallocf(L, limited_alloc, NULL);
-        allocations_left = n;
-        run(L, "rawrefcount_step()");
-        allocations_left = -1;
-        run(L, "if not nodes.retake(1) then return end "
-               "for i = 1, 4 do rawrefcount_collect() end "
-               "assert(next(weak) == nil, 'it is still there') nodes.drop(1)");
-        close_state(L);
-        check_int(blocks, 0);
-    }
-}
-#define WITH_WRAPPERS UNIT(the_clock_ticks_once_for_each_cycle), UNIT(a_lost_clock_is_replaced), UNIT(what_comes_back_has_no_old_edges),
+#define WITH_CLOCK UNIT(the_clock_ticks_once_for_each_cycle), UNIT(a_lost_clock_is_replaced),
 #else
-#define WITH_WRAPPERS
+#define WITH_CLOCK
 #endif
 
 UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(objects_outlive_their_state),
@@ -979,7 +953,7 @@ UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(
            UNIT(each_cycle_is_counted_once), UNIT(each_cycle_is_decided_once),
            UNIT(finalizers_run_at_the_end), UNIT(slots_use_what_is_owned),
            UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(an_allocation_fails_for_values),
-           UNIT(all_allocations_fail_for_values), WITH_WRAPPERS UNIT(opening_fails));
+           UNIT(all_allocations_fail_for_values), WITH_CLOCK UNIT(opening_fails));
 
 #ifdef EMBED_SCRIPTS
 #include "rawrefcount.c"                    /* the module */

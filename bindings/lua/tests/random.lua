@@ -369,25 +369,14 @@ local function run(seed)
     end
     return false
   end
-  -- Is it a wrapper that dies by its count, if its proxy is closed? It does if it owns nothing that Lua sees.
-  local function needs_proxy(id)
-    local owns = model[id][NOTE]
-    for i = 1, FIELDS do owns = owns or model[id][i] and model[model[id][i]].kind ~= "node" end
-    return model[id].is_wrapper and (is_51 or not owns)
-  end
   operation(4, function()                       -- a proxy is closed, of what C refers to
     local x, id = walk()
     if not x or model[id].kind ~= "node" then return end
     local i = random(FIELDS)
     local to = model[id][i]
-    if not to or model[to].kind ~= "node" or is_in_lua(to) or needs_proxy(to) then return end
+    if not to or model[to].kind ~= "node" or is_in_lua(to) or model[to].is_wrapper then return end
     follow(x, id, i):close()
-    if not rawrefcount.step() then              -- (a step gives it another, and so does follow)
-      follow(x, id, i)
-    elseif model[to].is_wrapper and taken_count < 2 * HELD then
-      if not nodes.retake(to) then error("it has no proxy: " .. to) end
-      nodes.drop(taken_count + 1)
-    end
+    if not rawrefcount.step() then follow(x, id, i) end         -- (it gives it another)
   end)
 
   if mode == "control" then
