@@ -297,6 +297,8 @@
  * 2.0.0 (unreleased)
  *        - A reference to an object that its own tp_dealloc takes and drops is not the last one again. rrc_del
  *          does not free an object of which its tp_dealloc has kept a reference (RRC_EREFCNT).
+ *        - Removed: confirms_deaths, rrc_mirror_confirm and rrc_mirror_confirm_each. Wrappers in a closed host go by
+ *          collections at once (collects_at_once), or by RRC_TPFLAGS_TOUCHES.
  *        - Slots of several threads or coroutines of a host can be in progress at a time, and end in any order.
  *        - rrc_gc_collect without `collect` does nothing while a collection in slices marks.
  *        - Closed hosts: what an object owns is protected as soon as C gets hold of it after its p or its edge
@@ -858,19 +860,14 @@ typedef struct rrc_desc {
        fail. Return 0 if the object to be rooted has died and cannot be recovered. */
     int (*anchor)(void *userdata, rrc_object *ob, int on);
 
-    /* Not zero, in a mirrored heap: before the host lets go of any p that its collector has found dead, it calls
-       rrc_mirror_confirm, and can bring all of them back. Then wrappers need not stay rooted: see >>outside. In such a
-       heap a NULL of survivor is final only if rrc_mirror_step asks, after the deaths were confirmed. */
-    int confirms_deaths;
-
-    /* Not zero, in a mirrored heap without confirms_deaths: in rrc_gc_collect, no code of the program runs in calls of
+    /* Not zero, in a mirrored heap: in rrc_gc_collect, no code of the program runs in calls of
        mirror, and in a call of collect not before the collection has found its dead, in any thread. Then wrappers need
        not stay rooted meanwhile, and garbage cycles through them go: see >>outside. If finalizers of the program can
        run before collect returns, call rrc_touch before the first of them for each wrapper that has not died. */
     int collects_at_once;
 
     /* The other hooks are for a mirrored heap with cells: see rrc_cell. If pin is there, the heap has cells, and the
-       header itself supplies survivor, mirror, anchor and parted, which must be NULL here, as must confirms_deaths.
+       header itself supplies survivor, mirror, anchor and parted, which must be NULL here.
        new_node and write_node may run code that calls the header. The others must not call it. */
 
     /* The size of the host's struct that begins with a rrc_cell. 0: there is nothing more in it. */
@@ -1393,24 +1390,6 @@ RRC_API int rrc_mirror_step(rrc_heap *heap);
    rrc_mirror_step. They are logged, but not returned: after one, rrc_mirror_is_due says yes.
    [mutator until rrc_heap_free | allocates | as rrc_mirror_step | O(max)] */
 RRC_API size_t rrc_mirror_work(rrc_heap *heap, size_t max);
-
-/* For a host with confirms_deaths. When its collector has found p's dead, and before it lets any of them go, it asks:
-   may all p's go for which survivor returns NULL now? The answer can be no, as foreign code may have taken references
-   to the foreign objects of wrappers without a call of the header. 1: they may go. 0: none may go. Then bring back all
-   of them, so that survivor knows them again, and call rrc_touch for the ob of each, before you call anything else of
-   the header. The next step weighs them again. If a step in slices is weighing objects, this gives it up. Call this
-   from finalizers of the host: in a tp_traverse its result means nothing. See >>outside.
-   [any | no | calls survivor, tp_traverse, perhaps anchor | O(links + tracked objects + references of the dead)] */
-RRC_API int rrc_mirror_confirm(rrc_heap *heap);
-
-/* The same, but held (or NULL) is called for each of these wrappers that others hold. It may call what the hooks mirror
-   and anchor may call. Where foreign code is busy, each collection finds some such wrappers. If all that is dead came
-   back as live for them, no garbage would ever go. So bring everything back, but call rrc_touch for these wrappers
-   only, and root their p's until the next collection has found its dead, as a step may call anchor(0) for them before.
-   Then what that collection finds dead again is not reached from them: it may go if rrc_mirror_confirm, called when all
-   else is back, returns 1. (If 0 is returned, and held was not called, the heap is busy.)
-   [any | no | calls survivor, tp_traverse, held, perhaps anchor | as rrc_mirror_confirm] */
-RRC_API int rrc_mirror_confirm_each(rrc_heap *heap, void (*held)(void *arg, rrc_object *ob), void *arg);
 
 /* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
    changed, or when something has changed and this was called often. (If a reference is dropped and others
@@ -4053,7 +4032,7 @@ RRCI_ALWAYS_INLINE intptr_t rrci_outside(rrc_heap *heap, rrc_object *ob)
 static int rrci_must_stay(rrc_heap *heap, rrc_object *ob)
 {
 #ifdef RRC_MIRROR
-    return rrci_is_wrapper(heap, ob) && RRCI_IS_MIRRORED(heap) && !heap->desc.confirms_deaths && !heap->is_at_once
+    return rrci_is_wrapper(heap, ob) && RRCI_IS_MIRRORED(heap) && !heap->is_at_once
         && (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_TOUCHES) == 0
         && !(rrci_is_in_tracked(ob) && rrci_is_held_for_others(rrci_gc_head_of(ob)) && rrci_outside(heap, ob) == 0);
 #else
@@ -6491,22 +6470,13 @@ static void rrci_demote(rrc_heap *heap)
  * can break a foreign cycle. At the end of a heap such wrappers wait for the search, and then go in any case.
  *
  * In a MIRRORED heap a wrapper whose foreign references are all explained may become weak. But then foreign code takes
- * a reference, and nobody makes the wrapper strong. Three promises help, and without them a wrapper always stays
+ * a reference, and nobody makes the wrapper strong. Two promises help, and without them a wrapper always stays
  * rooted:
  *
  *   RRC_TPFLAGS_TOUCHES   whoever takes or moves a foreign reference calls rrc_touch for the wrapper first. Then the
  *                         rules of >>mirror hold as they are.
- *   confirms_deaths       the host's collector finds p's dead, and before it lets any go, it calls rrc_mirror_confirm.
- *                         The wrappers among the dead are weighed: a reference from what has not died was not mirrored.
- *                         If there is one, the host brings all back and touches them, and the next step mirrors it.
  *   collects_at_once      a collection of rrc_gc_collect finds its dead while the program stands still. So what a step
  *                         has weighed just before is true until then, and a step just after it roots the others again.
- *
- * Why confirmed deaths are right: what only the dead hold was unreachable when they died, and the dead run no code
- * before they are let go. If each reference to a dead wrapper is visited by a dead object, the program reaches none of
- * them. All come back or none, as the dead refer to each other. A step begins with the same question: it dissolves
- * links only if the dead may go. (With rrc_mirror_confirm_each they can go in groups: those that two collections in a
- * row have found dead, when what others hold among them was rooted from the first to the second.)
  *
  * A tracked wrapper that loses its link while others refer to its foreign object is held by the header from then on
  * (RRCI_NODE_HELD), as nobody else would. So is one that is not garbage any more. If C holds it besides, and it was not
@@ -9985,132 +9955,6 @@ static void rrci_do_stage(rrci_weighing *weighing)
     }
 }
 
-/* ---- deaths are confirmed: see >>outside ----
-   The dead are the weak objects for which a p or an edge node stands that is dead. Each has a number while they are
-   weighed: 1, and one more for each visit by another. Tracked objects have it in the scratch word, which is free
-   while no step weighs objects; others in place of the index that they do not have. */
-
-static int rrci_has_died(rrc_heap *heap, rrc_object *ob)
-{
-    rrc_gcref target = rrci_was_weak(ob) ? rrci_target(heap, ob) : NULL;
-    return target != NULL && RRC_HOST_SURVIVOR(heap, target) == NULL;
-}
-
-static uintptr_t rrci_dead_number(const rrci_gc_head *head)
-{
-    return rrci_gc_list(head) == RRCI_UNTRACKED ? head->is.word >> RRCI_GC_SHIFT : head->is.refs;
-}
-
-/* (There may be no room for more visits than the index has bits. Then the object counts as held.) */
-static void rrci_set_dead_number(rrci_gc_head *head, uintptr_t number)
-{
-    if (rrci_gc_list(head) != RRCI_UNTRACKED)
-        head->is.refs = number;
-    else if (number <= RRCI_MAX_TRACKED)
-        rrci_gc_place(head, RRCI_UNTRACKED, (size_t)number);
-}
-
-static int rrci_visit_dead(rrc_object *ob, void *arg)
-{
-    (void)arg;
-    if (rrci_has_gc_head(ob) && rrci_dead_number(rrci_gc_head_of(ob)) > 0)     /* (that of waiting garbage is 0) */
-        rrci_set_dead_number(rrci_gc_head_of(ob), rrci_dead_number(rrci_gc_head_of(ob)) + 1);
-    return 0;
-}
-
-/* Find the dead among objects that are not tracked. Returns 1 if one that cannot be weighed is held. */
-static int rrci_find_the_dead(rrc_heap *heap)
-{
-    size_t i;
-    int kind, held = 0;
-    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            if (rrci_is_tracked(ob) || !rrci_has_died(heap, ob))
-                continue;
-            if (rrci_has_gc_head(ob))
-                rrci_set_dead_number(rrci_gc_head_of(ob), 1);
-            else
-                held |= rrci_outside(heap, ob) > 0;
-        }
-    return held;
-}
-
-/* Who is to hear of what others hold; report can be NULL. */
-typedef struct rrci_held {
-    void (*report)(void *arg, rrc_object *ob);
-    void  *arg;
-} rrci_held;
-
-static const rrci_held rrci_nobody = { NULL, NULL };
-
-/* Forget the number of a dead object. Is it a wrapper that is held by others than the dead? (What others hold besides
-   is not what foreign code did: an owner that had no mirror any more has lost it.) */
-static int rrci_is_dead_held(rrc_heap *heap, rrc_object *ob, const rrci_held *listener)
-{
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    uintptr_t number = rrci_dead_number(head);
-    if (number == 0)
-        return 0;
-    rrci_set_dead_number(head, 0);
-    if (!rrci_is_wrapper(heap, ob) || rrci_weight(heap, ob) <= (intptr_t)(number - 1))
-        return 0;
-    if (listener->report != NULL)
-        listener->report(listener->arg, ob);
-    return 1;
-}
-
-/* Are all that have died held by each other only? Number and visits are weighed at one time. */
-static int rrci_confirm(rrc_heap *heap, const rrci_held *listener, const char *function)
-{
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    rrci_search search;
-    size_t i;
-    int kind, held;
-    if (heap->wrappers == 0)
-        return 1;
-    rrci_begin_search(&search, heap, 0, function);
-    RRCI_BEGIN_HOOK(heap);
-    for (i = 0; i < list->count; i++)
-        if (!rrci_is_hole(*rrci_ob_at(list, i)))
-            rrci_gc_head_of(*rrci_ob_at(list, i))->is.refs = (uintptr_t)rrci_has_died(heap, *rrci_ob_at(list, i));
-    held = rrci_find_the_dead(heap);
-    for (i = 0; i < list->count; i++)
-        if (!rrci_is_hole(*rrci_ob_at(list, i)) && rrci_gc_head_of(*rrci_ob_at(list, i))->is.refs > 0)
-            rrci_traverse(&search, *rrci_ob_at(list, i), rrci_visit_dead);
-    for (i = 0; i < list->count; i++)
-        if (!rrci_is_hole(*rrci_ob_at(list, i)))
-            held |= rrci_is_dead_held(heap, *rrci_ob_at(list, i), listener);
-    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob))
-                held |= rrci_is_dead_held(heap, ob, listener);
-        }
-    RRCI_END_HOOK(heap);
-    heap->changes += (size_t)held;
-    return !held;
-}
-
-/* At the beginning of a step: dissolve the links of the dead at once, if they may go. Else the host will bring them
-   back. */
-static void rrci_find_confirmed_deaths(rrci_weighing *weighing)
-{
-    rrc_heap *heap = weighing->search.heap;
-    size_t max = weighing->search.max;
-    weighing->search.max = SIZE_MAX;
-    if (rrci_confirm(heap, &rrci_nobody, weighing->search.function)) {
-        rrci_begin_links(heap, RRCI_UNLINKING, RRCI_P_YOUNG);
-        while (heap->stage == RRCI_UNLINKING)
-            rrci_do_stage(weighing);
-    } else {
-        heap->stage = RRCI_FORGETTING;
-        heap->cursor = 0;
-    }
-    rrci_do_stage(weighing);            /* (all of RRCI_FORGETTING) */
-    weighing->search.max = max;
-}
-
 /* A slice of the open step. Returns the units done: less than max if the step has ended. */
 static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
 {
@@ -10126,10 +9970,7 @@ static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
         heap->step.looks_for_deaths = looks;
         if (looks)
             RRCI_BEGIN_HOOK(heap);
-        if (looks && heap->desc.confirms_deaths && heap->wrappers > 0)
-            rrci_find_confirmed_deaths(&weighing);
-        else
-            rrci_do_stage(&weighing);
+        rrci_do_stage(&weighing);
         if (looks)
             RRCI_END_HOOK(heap);
         heap->step.looks_for_deaths = 0;
@@ -10192,30 +10033,6 @@ RRC_API size_t rrc_mirror_work(rrc_heap *heap, size_t max)
     if (!heap->step.is_open)
         rrci_begin_step(heap);
     return rrci_step_slice(heap, max > 0 ? max : SIZE_MAX, function);
-}
-
-static int rrci_confirm_now(rrc_heap *heap, const rrci_held *listener, const char *function)
-{
-    if (heap == NULL || !RRCI_IS_MIRRORED(heap))
-        return 1;
-    if (heap->rest == RRCI_WEIGHING && rrci_is_busy(heap))
-        return 0;                       /* the scratch words are in use */
-    if (heap->rest == RRCI_WEIGHING)
-        rrci_give_up_step(heap, function);
-    return rrci_confirm(heap, listener, function);
-}
-
-RRC_API int rrc_mirror_confirm(rrc_heap *heap)
-{
-    return rrci_confirm_now(heap, &rrci_nobody, "rrc_mirror_confirm");
-}
-
-RRC_API int rrc_mirror_confirm_each(rrc_heap *heap, void (*held)(void *arg, rrc_object *ob), void *arg)
-{
-    rrci_held listener;
-    listener.report = held;
-    listener.arg = arg;
-    return rrci_confirm_now(heap, &listener, "rrc_mirror_confirm_each");
 }
 
 RRC_API int rrc_mirror_is_due(rrc_heap *heap)
@@ -10491,8 +10308,8 @@ RRC_API int rrci_check_config(rrc_heap *heap, const char *config)
 static const char *rrci_wrong_cell_hook(const rrc_desc *desc)
 {
     if (desc->survivor != NULL || desc->mirror != NULL || desc->anchor != NULL || desc->parted != NULL
-        || desc->confirms_deaths || RRCI_SURVIVOR_IS_FIXED)
-        return "in a heap with cells survivor, mirror, anchor and parted are the header's, and no death is confirmed";
+        || RRCI_SURVIVOR_IS_FIXED)
+        return "in a heap with cells survivor, mirror, anchor and parted are the header's";
     return desc->pin == NULL ? "pin is missing" : desc->new_node == NULL ? "new_node is missing"
          : desc->write_node == NULL ? "write_node is missing" : desc->join == NULL ? "join is missing" : NULL;
 }

@@ -1146,7 +1146,6 @@ static void the_hooks_of_cells_come_together(void)
     desc = hooks_of(&w), desc.mirror = no_mirror, expect_no_heap(&w, &desc);
     desc = hooks_of(&w), desc.anchor = no_anchor, expect_no_heap(&w, &desc);
     desc = hooks_of(&w), desc.parted = no_parted, expect_no_heap(&w, &desc);
-    desc = hooks_of(&w), desc.confirms_deaths = 1, expect_no_heap(&w, &desc);
 
     desc = hooks_of(&w), desc.pin = NULL, desc.new_node = NULL, expect_no_heap(&w, &desc);
     desc.write_node = NULL, expect_no_heap(&w, &desc);

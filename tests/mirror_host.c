@@ -94,7 +94,6 @@ static void clear_weak(vm *v, int only_plain)
             check(!s->anchored);
             if (!s->weak->has_finalizer || s->weak->finalized) {
                 s->weak->slot = NULL;
-                s->weak->former = s;
                 s->owner = NULL;
             }
             s->weak = NULL;
@@ -109,12 +108,8 @@ static void report_deaths(vm *v)
     for (i = 0; i < v->objects.count; i++) {
         vm_object *o = (vm_object *)v->objects.at[i];
 
-        if (is_dead(v, o) && o->number >= 0 && !o->finalized && v->on_death != NULL) {
-            if (v->options.confirms)
-                o->is_dying = 1;
-            else
-                v->on_death(v, o->number);
-        }
+        if (is_dead(v, o) && o->number >= 0 && !o->finalized && v->on_death != NULL)
+            v->on_death(v, o->number);
     }
 }
 
@@ -132,13 +127,6 @@ static void find_living(vm *v)
     }
 }
 
-static void report_dying(vm *v, vm_object *o)
-{
-    if (o->is_dying)
-        v->on_death(v, o->number);
-    o->is_dying = 0;
-}
-
 static void sweep(vm *v)
 {
     size_t i, left = 0;
@@ -148,15 +136,12 @@ static void sweep(vm *v)
 
         if (is_dead(v, o)) {
             check_ptr(o->slot, NULL);
-            report_dying(v, o);
             free(o->list);
             memset(o, 0xDD, sizeof *o);
             free(o);
         } else {
             o->marked = 0;
             o->young = 0;
-            if (o->former != NULL && (!o->former->is_used || o->former->owner != NULL))
-                o->former = NULL;
             o->place = left;
             v->objects.at[left++] = o;
         }
@@ -173,16 +158,13 @@ static void finish(vm *v)
     report_deaths(v);
     if (v->finds_living)
         find_living(v);
-    if (v->options.confirms)
-        clear_weak(v, 0);
-    else if (!v->options.keeps_resurrected)
+    if (!v->options.keeps_resurrected)
         clear_weak(v, 1);
     for (i = 0; i < v->objects.count; i++) {
         vm_object *o = (vm_object *)v->objects.at[i];
 
         if (is_dead(v, o) && o->has_finalizer && !o->finalized) {
             o->finalized = 1;
-            v->unconfirmed = 1;
             push(&v->to_finalize, o);
         }
     }
@@ -242,58 +224,11 @@ static void finalize(vm *v, vm_object *o)
         v->on_finalizer(v, o->number);
 }
 
-/* The header does not let the dead go. All that finalizers can see gets its slot back. */
-static void bring_back(vm *v)
-{
-    size_t i;
-
-    v->refused++;
-    for (i = 0; i < v->objects.count; i++) {
-        vm_object *o = (vm_object *)v->objects.at[i];
-        vm_slot *s = o->slot != NULL ? o->slot : o->former;
-
-        o->former = NULL;
-        o->is_dying = 0;
-        if (s == NULL || !s->is_used || s->weak != NULL || (s->owner != NULL && s->owner != o)
-            || (s->ob != NULL && RRC_LINK(s->ob) != (rrc_gcref)s))
-            continue;
-        s->weak = s->owner = o;
-        o->slot = s;
-        if (v->marking)
-            mark(v, o);
-    }
-    for (i = 0; i < v->to_finalize.count; i++)
-        ((vm_object *)v->to_finalize.at[i])->finalized = 0;
-    v->to_finalize.count = 0;
-    for (i = 0; i < v->objects.count; i++) {
-        vm_object *o = (vm_object *)v->objects.at[i];
-
-        if (o->slot != NULL && o->slot->ob != NULL)
-            rrc_touch(v->heap, o->slot->ob);
-    }
-}
-
 void vm_run_finalizers(vm *v)
 {
-    size_t i;
-
     while (v->to_finalize.count > 0) {
-        vm_object *o;
+        vm_object *o = (vm_object *)v->to_finalize.at[--v->to_finalize.count];
 
-        if (v->unconfirmed && v->options.confirms && !v->closed && !v->forgets_to_confirm) {
-            int may_go;
-
-            v->unconfirmed = 0;
-            may_go = rrc_mirror_confirm(v->heap);
-            if (!may_go) {
-                bring_back(v);
-                return;
-            }
-        }
-        if (v->options.confirms)
-            for (i = 0; i < v->objects.count; i++)
-                report_dying(v, (vm_object *)v->objects.at[i]);
-        o = (vm_object *)v->to_finalize.at[--v->to_finalize.count];
         o->pinned++;
         finalize(v, o);
         o->pinned--;
@@ -459,15 +394,6 @@ int vm_unlink(vm *v, rrc_object *ob)
     return code;
 }
 
-void vm_forget(vm *v, rrc_object *ob)
-{
-    size_t i;
-
-    for (i = 0; i < v->slots.count && v->options.confirms; i++)
-        if (((vm_slot *)v->slots.at[i])->ob == ob)
-            release_slot(v, (vm_slot *)v->slots.at[i]);
-}
-
 vm_object *vm_object_of(vm *v, rrc_object *ob)
 {
     vm_slot *s = (vm_slot *)rrc_to_obj(v->heap, ob);
@@ -485,7 +411,7 @@ static rrc_gcref survivor(void *userdata, rrc_gcref p)
     check(!v->closed && s->is_used);
     if (s->weak != NULL)
         return p;
-    if (s->ob != NULL && !v->options.confirms)      /* p of a link, which the header dissolves now */
+    if (s->ob != NULL)      /* p of a link, which the header dissolves now */
         release_slot(v, s);
     return NULL;
 }
@@ -703,7 +629,6 @@ vm *vm_open(const vm_options *options, uint64_t seed)
     desc.collect = collect;
     desc.realloc = allocate;
     desc.log = write_log;
-    desc.confirms_deaths = v->options.confirms;
     desc.collects_at_once = v->options.at_once;
     v->heap = rrc_heap_new(&desc);
     check(v->heap != NULL);

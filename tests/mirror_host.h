@@ -29,13 +29,11 @@ typedef struct vm_slot {
 struct vm_object {
     int number;                 /* -1: an edge node */
     unsigned char marked, young, rooted, has_finalizer, finalized, pinned;
-    unsigned char is_dying;     /* found to be unreachable, which is not confirmed yet */
     vm_object *edge[VM_EDGES];
     vm_object *node;            /* of a proxy: the edge node of its ob */
     vm_object **list;           /* of an edge node */
     size_t list_count;
     vm_slot *slot;              /* of a linked object, or of an edge node */
-    vm_slot *former;            /* the slot that has just lost this object, which a finalizer can see */
     size_t place;               /* in vm.objects */
 };
 
@@ -44,7 +42,6 @@ typedef struct vm_options {
     int late_finalizers;        /* they run some time after the collection */
     int keeps_resurrected;      /* weak references to what a finalizer can see are cleared after it */
     int only_collects;          /* the program calls rrc_gc_collect, but no step */
-    int confirms;               /* deaths are confirmed before finalizers run: desc.confirms_deaths */
     int at_once;                /* no finalizer runs in vm_gc_collect before its collection ends: desc.collects_at_once */
 } vm_options;
 
@@ -59,12 +56,9 @@ struct vm {
     vm_pointers objects, gray, to_finalize, slots, free_slots;
     int marking, in_minor, in_collection, closed, frozen;
     int ending;                 /* inside rrc_heap_free, which roots what it needs */
-    int unconfirmed;            /* of what is to be finalized, some is new */
     int stopped;                /* only collections that rrc_gc_collect asks for */
     int finds_living;           /* wrappers that a collection at once has not found dead go to living */
     vm_pointers living;
-    size_t refused;             /* how often the header did not let the dead go */
-    int forgets_to_confirm;     /* a control */
     choices from;
 
     size_t collections, live_bytes, allocations;
@@ -99,9 +93,6 @@ void vm_root(vm *v, vm_object *o, int on);
 /* Link an object; the count is left alone. A code of the header. */
 int vm_link(vm *v, vm_object *o, rrc_object *ob, int is_p);
 int vm_unlink(vm *v, rrc_object *ob);
-
-/* ob is freed. Only for a host that confirms deaths, where survivor frees no slots. */
-void vm_forget(vm *v, rrc_object *ob);
 
 /* The object of a linked ob, or NULL. */
 vm_object *vm_object_of(vm *v, rrc_object *ob);

@@ -4,7 +4,7 @@
  * out. What is reached must be there at any time, and in the end nothing else.
  *
  *     mirror random [seed [runs [steps]]]          and more: see random.h
- *     mirror control increfs|moves|confirms [seed [runs]]      break a rule: something must be lost */
+ *     mirror control increfs|moves [seed [runs]]      break a rule: something must be lost */
 
 #include "mirror_programs.h"
 #include "random.h"
@@ -146,18 +146,15 @@ static void hold_any(m_world *w)
         m_hold(w, ob);
 }
 
-/* Somebody holds a weak object, and lets go of the host's roots. abroad: foreign code holds a wrapper. */
-static void hold_weak(m_world *w, int abroad)
+/* Somebody holds a weak object, and lets go of the host's roots. */
+static void hold_weak(m_world *w)
 {
     int ob = some_ob(w);
     size_t i;
 
-    if (ob == NOBODY || RRC_REFCNT(w->ob[ob].ob) >= 0 || (abroad && !w->ob[ob].f_wrapped))
+    if (ob == NOBODY || RRC_REFCNT(w->ob[ob].ob) >= 0)
         return;
-    if (abroad)
-        m_f_take(w, ob);
-    else
-        m_hold(w, ob);
+    m_hold(w, ob);
     for (i = 0; i < w->p_count; i++)
         if (w->p[i].at != NULL && w->p[i].rooted && choose(w, 2) == 0)
             m_root(w, (int)i, 0);
@@ -475,14 +472,10 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
     options.late_finalizers = seed / 3 % 2 != 0;
     options.keeps_resurrected = seed / 6 % 2 != 0;
     options.only_collects = careless == 0 && seed / 12 % 3 == 2;
-    d.wraps = careless == M_NO_CONFIRMS ? 1 : careless == 0 ? (int)(seed / 5 % 4) : 0;
-    /* (1: confirms, 2: touches, 3: at once) */
-    options.confirms = d.wraps == 1;
+    d.wraps = careless == 0 ? (int)(seed / 5 % 4) : 0;     /* 1: they stay rooted, 2: touches, 3: at once */
     options.at_once = d.wraps == 3;
-    options.late_finalizers &= !options.confirms;
     w = m_open(&options, seed);
     w->touches = d.wraps == 2;
-    w->v->forgets_to_confirm = careless == M_NO_CONFIRMS;
     w->v->from = from;
     w->user = &d;
     d.steps_rarely = seed / 36 % 2 != 0;        /* many changes come between two steps */
@@ -502,9 +495,7 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
         if (careless == M_NO_TOUCHES && i % 3 == 0)
             move_any(w);
         else if (careless == M_NO_INCREFS && i % 3 == 0)
-            hold_weak(w, 0);
-        else if (careless == M_NO_CONFIRMS && i % 3 == 0)
-            hold_weak(w, 1);
+            hold_weak(w);
         else
             operate(w);
         if (d.slices && !d.steps_rarely && choose(w, 2) == 0)
@@ -553,8 +544,7 @@ int mirror_control(int argc, char **argv)
     const char *rule = argc > 1 ? argv[1] : "";
     unsigned long seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
     unsigned long runs = argc > 3 ? strtoul(argv[3], NULL, 0) : 60, i, lost = 0;
-    int careless = strcmp(rule, "increfs") == 0 ? M_NO_INCREFS : strcmp(rule, "moves") == 0 ? M_NO_TOUCHES
-                 : strcmp(rule, "confirms") == 0 ? M_NO_CONFIRMS : 0;
+    int careless = strcmp(rule, "increfs") == 0 ? M_NO_INCREFS : strcmp(rule, "moves") == 0 ? M_NO_TOUCHES : 0;
 
     if (careless == 0)
         return 2;

@@ -265,7 +265,6 @@ static int call_mirror_queries(scene *s, rrc_heap *heap)
     rrc_stats stats;
 
     (void)rrc_mirror_is_due(heap);
-    (void)rrc_mirror_confirm(heap);
     if (traversed_by == NULL)           /* in a traverse link fields are in use */
         check_ptr(rrc_mirror_target(heap, s->view), rrc_to_obj(heap, s->view));
     (void)rrc_mirror_node(heap, s->owner);

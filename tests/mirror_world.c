@@ -55,7 +55,7 @@ static void reach(m_world *w, int widely)
         m_ob *o = &w->ob[i];
 
         o->f_reached = o->f_held = o->f_ext > 0;
-        if (widely && o->f_wrapped && (o->f_count > 1 || o->p != NOBODY || o->inner > 0) && !w->touches && !w->v->options.confirms
+        if (widely && o->f_wrapped && (o->f_count > 1 || o->p != NOBODY || o->inner > 0) && !w->touches
                 && !w->v->options.at_once)
             o->f_reached = o->f_held = 1;       /* it stays rooted */
         if (widely && o->f_count > 0 && (!o->f_wrapped || !o->tracked))
@@ -281,7 +281,6 @@ static void see_freed(m_world *w, rrc_object *self)
     }
     if (o->held > 0 || o->inner > 0)
         lose(w, "counted object", THING(self)->number);
-    vm_forget(w->v, self);
     if (o->f_wrapped) {
         o->f_wrapped = 0;
         f_drop(w, THING(self)->number);

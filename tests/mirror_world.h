@@ -16,7 +16,7 @@ enum { M_REFS = 3, NOBODY = -1 };
 enum { M_BARE = 0, M_GC = 1, M_FINAL = 2, M_LIGHT = 4, M_WRAPPER = 8 };
 
 /* The rules that a control breaks. */
-enum { M_NO_INCREFS = 1, M_NO_TOUCHES = 2, M_NO_CONFIRMS = 3 };
+enum { M_NO_INCREFS = 1, M_NO_TOUCHES = 2 };
 
 typedef struct m_p {
     vm_object *at;              /* NULL: it was found to be unreachable */

@@ -718,28 +718,6 @@ CALL(rrc_mirror_work)
     return says(done > 0 && done < 1000);
 }
 
-CALL(rrc_mirror_confirm)
-{
-    int may_go = rrc_mirror_confirm(c->heap);
-
-    (void)works;
-    return says(c->is_mirrored ? STATES_NOT_KNOWN : may_go);
-}
-
-static void hears_of_held(void *arg, rrc_object *ob)
-{
-    (void)ob;
-    ++*(int *)arg;
-}
-
-CALL(rrc_mirror_confirm_each)
-{
-    int held = 0, may_go = rrc_mirror_confirm_each(c->heap, hears_of_held, &held);
-
-    (void)works;
-    return says(c->is_mirrored ? STATES_NOT_KNOWN : may_go && held == 0);
-}
-
 CALL(rrc_mirror_is_due)
 {
     int is_due = rrc_mirror_is_due(c->heap);
