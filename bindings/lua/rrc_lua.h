@@ -491,7 +491,7 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
    __gc; and the step in the cycle after that finds it. */
 #define RRCL_CYCLES_OF_A_DEATH 3
 
-/* A full collection is followed by others, if it has found proxies dead for the first time. */
+/* rrc_lua_collect makes so many collections at most, as long as they find garbage. */
 #define RRCL_ROUNDS 3
 
 /* With so many slots a whole step is a long pause. */
@@ -1165,10 +1165,9 @@ static uint32_t rrcl_owner_slot(rrcl_state *state, lua_State *L)
 /* >>cycles: Lua's cycles
    ----------------------
    Two canaries tell of them: the main sentinel of all cycles (of the generational mode of 5.4: also of young
-   collections), and, from 5.4 on, the ticker of the clock of those that look at what is old. Lua
-   takes a canary out of its slot when a cycle finds it dead, and calls its __gc later. Canaries have numbers. Whoever
-   looks first counts the cycle, once: for the sentinel that is the first __gc of any sentinel, for the ticker also
-   whoever asks for the time.
+   collections), and, from 5.4 on, the ticker of the clock of those that look at what is old. Lua takes a canary out of
+   its slot when a cycle finds it dead, and calls its __gc later. Canaries have numbers. Whoever looks first counts the
+   cycle, once: for the sentinel that is the first __gc of any sentinel, for the ticker also whoever asks for the time.
 
        canary           counted    what has happened              what comes next
        n, in its slot   n - 1      nothing                        a cycle takes it out
@@ -2180,7 +2179,8 @@ static void rrcl_part_slot(rrcl_state *state, uint32_t slot)
 }
 
 /* The spare proxy becomes that of ob, and is pushed on the hidden thread. ob may be linked already: then its old proxy
-   is dead, but its __gc has not run yet, and does nothing from now on. Returns a code, with nothing pushed if it is no RRC_OK. */
+   is dead, but its __gc has not run yet, and does nothing from now on. Returns a code, with nothing pushed if it is no
+   RRC_OK. */
 static int rrcl_link_spare(rrcl_state *state, rrc_object *ob)
 {
     lua_State *hidden = state->hidden;
