@@ -9203,7 +9203,7 @@ static void rrci_sift(rrci_search *search)
             continue;
         head = rrci_gc_head_of(ob);
         outside = rrci_is_alive(heap, head) ? 1 : rrci_unexplained(search, ob);
-        if (outside < 0 && RRCI_IS_WEAK(ob) && !rrci_is_wrapper(heap, ob)) {
+        if (outside < 0 && RRCI_IS_WEAK(ob)) {
             rrci_too_many_visits(search, ob);
             return;
         }
@@ -9395,7 +9395,7 @@ static void rrci_release_linked(rrci_search *search, const rrci_link *link)
         return;
     if (RRCI_IS_WEAK(ob)) {
         intptr_t outside = rrci_has_gc_head(ob) ? rrci_unexplained(search, ob) : rrci_weight(heap, ob);
-        if (outside < 0 && !heap->step.is_given_up && !rrci_is_wrapper(heap, ob))
+        if (outside < 0 && !heap->step.is_given_up)
             rrci_too_many_visits(search, ob);
         if (outside != 0 && !heap->step.is_given_up)
             rrci_stay_strong(heap, ob);
