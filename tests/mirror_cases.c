@@ -1940,7 +1940,6 @@ UNIT_GROUP(closed_hosts,
     UNIT(words_about_weak_objects),
     UNIT(what_is_found_early_counts_once), UNIT(each_pass_takes_units),
     UNIT(a_wrapper_that_nobody_touches_stays_rooted), UNIT(a_wrapper_that_lost_its_link_is_mirrored_anew),
-   
     UNIT(a_collection_at_once_frees_foreign_cycles), UNIT(a_collection_at_once_roots_what_lives),
     UNIT(a_suspect_is_linked_between_slices),
     UNIT(a_count_does_not_free_what_others_hold), UNIT(foreign_code_takes_what_waits),

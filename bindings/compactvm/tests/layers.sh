@@ -38,6 +38,6 @@ if tsort "$out/arrows" >"$out/order" 2>"$out/circle"; then passed=$((passed + 1)
 else fail "files call each other in a circle: $(tr '\n' ' ' <"$out/circle")"; fi
 
 # What a porter reads stays small.
-expect "the core has less than 1550 lines" test "$(cat bindings/compactvm/core/*.[ch] | wc -l)" -lt 1550
-expect "core and language have less than 4030 lines" test "$(cat bindings/compactvm/[cl]*/*.[ch] | wc -l)" -lt 4030
+expect "the core has less than 1560 lines" test "$(cat bindings/compactvm/core/*.[ch] | wc -l)" -lt 1560
+expect "core and language have less than 4040 lines" test "$(cat bindings/compactvm/[cl]*/*.[ch] | wc -l)" -lt 4040
 finish
