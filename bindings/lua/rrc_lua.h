@@ -3876,8 +3876,7 @@ static void rrcl_collect(void *userdata)
     if (L == NULL)
         return;
     status = rrcl_pcall(L, rrcl_collection_at_once, &result);
-    if (state->hidden != NULL && state->must_root)
-        rrcl_root_wrappers(state);          /* Lua refused, or had no memory to call the sentinel's __gc */
+    state->must_root = 0;           /* if Lua refused, the header's next step roots them */
     if (status != 0)
         rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
     else if (result != -1 && state->hidden != NULL)
@@ -4213,7 +4212,7 @@ static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
     rrcl_check_steps(state);
     if (state->hidden != NULL && state->step.stage != RRCL_NO_STEP && !state->in_step)
         rrcl_pay(L, state);
-    if (state->hidden != NULL && state->must_collect && rrcl_is_running(L))
+    if (RRCL_HAS_MODES && state->hidden != NULL && state->must_collect && rrcl_is_running(L))
         rrcl_collect_wrappers(L, state);
 }
 
