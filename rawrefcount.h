@@ -278,6 +278,8 @@
  *   PyGC_Collect, _Enable, _Disable, _IsEnabled   rrc_gc_collect, _enable, _disable, _is_enabled
  *   PyUnstable_GC_VisitObjects, Py_VISIT       rrc_gc_visit_objects, RRC_VISIT
  *   Py_TPFLAGS_HAVE_GC, _HEAPTYPE              RRC_TPFLAGS_HAVE_GC, RRC_TPFLAGS_HEAPTYPE
+ *   destructor, freefunc, inquiry,             rrc_destructor, rrc_freefunc, rrc_inquiry, rrc_traverseproc,
+ *   traverseproc, visitproc                    rrc_visitproc
  *
  * >>errors
  * ---------------------------------------------------------------------------
@@ -318,6 +320,8 @@
  *        New: rrc_inspect_begin and the functions below it, for viewers; rrc_realloc, rrc_log.
  *        New: RRC_NO_CYCLES, for programs that need links and the rule only.
  *        New: weak references to C objects, in bindings/weak/rrc_weak.h.
+ *        New: names for the types of slots (rrc_destructor and others). In C++ a unit that only includes the header
+ *          is clean under -Wold-style-cast.
  *        New: the hook `describe_ob` of rrc_insight.h, by which rrc_explain can say Window 'main', and not only Window.
  *        - Every heap watches garbage as incremental heaps did: counts can be negative, references are taken and
  *          dropped by rrc_incref and rrc_decref only, and one that moves out of garbage needs rrc_touch.
@@ -601,7 +605,13 @@ typedef struct rrc_object {
 #define RRC_OBJECT_HEAD_INIT(type) \
     { RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16, NULL, (type) }
 
-typedef int (*rrc_visitproc)(rrc_object *ob, void *arg);
+/* The types of a type's slots, most of them by CPython's names. */
+typedef int      (*rrc_visitproc)(rrc_object *ob, void *arg);
+typedef int      (*rrc_traverseproc)(rrc_object *self, rrc_visitproc visit, void *arg);
+typedef void     (*rrc_destructor)(rrc_heap *heap, rrc_object *self);
+typedef void     (*rrc_freefunc)(rrc_heap *heap, void *self);
+typedef int      (*rrc_inquiry)(rrc_heap *heap, rrc_object *self);
+typedef intptr_t (*rrc_outsideproc)(rrc_heap *heap, rrc_object *self);
 
 /* A field that owns a reference. It holds a rrc_object *, or a pointer to a struct
    that begins with one. A table of members ends with a NULL name. */
@@ -640,10 +650,10 @@ struct rrc_type {
        in the same collection as self: ask rrc_to_obj before you use p. (In a tp_finalize no p has been
        lost yet.)
        NULL: the header drops the tp_members and calls tp_free. */
-    void (*tp_dealloc)(rrc_heap *heap, rrc_object *self);
+    rrc_destructor tp_dealloc;
     /* Free the memory. NULL: rrc_gc_del with HAVE_GC, else rrc_del. For a light object it is called
        inside a collection, and may then call only the one of these two that it replaces. */
-    void (*tp_free)(rrc_heap *heap, void *self);
+    rrc_freefunc tp_free;
     /* Visit each reference that self owns once, with RRC_VISIT(field). It is called
        inside collections, at any time while self is tracked. It must not change
        anything or call anything else, and must visit objects of this heap only.
@@ -653,16 +663,16 @@ struct rrc_type {
        that object may be cleared while C uses it. An instance of a heap type owns a reference to its
        type, and its tp_traverse visits the type, as in CPython since 3.9.
        NULL: the header visits the tp_members, and the heap type. */
-    int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
+    rrc_traverseproc tp_traverse;
     /* Break the cycles through self: RRC_CLEAR each field. Meanwhile the header holds self, and
        the other garbage that waits, so only rrc_decref may free an object
        here. Leave self in a state that tp_dealloc can handle. The result is ignored.
        NULL: the header clears the tp_members. */
-    int  (*tp_clear)(rrc_heap *heap, rrc_object *self);
+    rrc_inquiry tp_clear;
     /* Runs before self is cleared or deallocated. The count is above 0, and self is intact.
        It may resurrect self by an incref. With HAVE_GC it runs once for each object (PEP 442),
        else each time the count drops to zero, as in CPython. */
-    void (*tp_finalize)(rrc_heap *heap, rrc_object *self);
+    rrc_destructor tp_finalize;
     /* self is cyclic garbage: make every weak reference to it fail from now on.
        It runs before any finalizer of the garbage that C references connect with self. It must not run code of the
        program, such as the callback of a weak reference, take references to garbage, or move them: note what is to be
@@ -672,7 +682,7 @@ struct rrc_type {
        can be asked for self before it is cleared. If it answers as if it were cleared already, no code gets hold of
        garbage: rrc_inspect says whether an object waits (RRC_IS_WAITING). If it gives self, self is alive again with
        all that it reaches in C, but what it reaches only through the host's objects is not. */
-    void (*tp_clear_weakrefs)(rrc_heap *heap, rrc_object *self);
+    rrc_destructor tp_clear_weakrefs;
     /* The fields that own references, or NULL. The header uses them where traverse, clear or
        dealloc is NULL, and to name references. */
     const rrc_member *tp_members;
@@ -685,7 +695,7 @@ struct rrc_type {
        The header calls this slot where it calls tp_traverse, and where it sets garbage aside; for linked objects even
        if they are not tracked. It does so several times in a collection, so the slot should be O(1). It must not
        change anything, or call anything of the header. NULL: self is no wrapper. */
-    intptr_t (*tp_outside)(rrc_heap *heap, rrc_object *self);
+    rrc_outsideproc tp_outside;
 };
 
 /* One message for the log hook. The strings are valid during the call only, except
@@ -1086,7 +1096,7 @@ RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob);
    dealloc does not find the object in the field. `field` is evaluated twice. */
 #define RRC_CLEAR(heap, field) \
     do { \
-        rrc_object *rrci_old = (rrc_object *)(field); \
+        rrc_object *rrci_old = RRCI_OBJECT(field); \
         if (rrci_old != NULL) { \
             (field) = NULL; \
             rrc_decref((heap), rrci_old); \
@@ -1281,7 +1291,7 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap);
 #define RRC_VISIT(o) \
     do { \
         if ((o) != NULL) { \
-            int rrci_result = visit((rrc_object *)(o), arg); \
+            int rrci_result = visit(RRCI_OBJECT(o), arg); \
             if (rrci_result != 0) \
                 return rrci_result; \
         } \
@@ -1638,6 +1648,18 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 }
 #endif
 
+/* The casts of this part. With those of C++ a unit that only includes the header is clean under -Wold-style-cast.
+   RRCI_OBJECT takes a rrc_object *, or a pointer to a struct that begins with one. */
+#ifdef __cplusplus
+#define RRCI_CAST(type, value) static_cast<type>(value)
+#define RRCI_OBJECT(o) rrci_object(o)
+RRC_INLINE rrc_object *rrci_object(const rrc_object *ob) { return const_cast<rrc_object *>(ob); }
+RRC_INLINE rrc_object *rrci_object(const void *ob) { return static_cast<rrc_object *>(const_cast<void *>(ob)); }
+#else
+#define RRCI_CAST(type, value) ((type)(value))
+#define RRCI_OBJECT(o) ((rrc_object *)(o))
+#endif
+
 /* The settings that units must agree on, as text. */
 #define RRCI_TEXT(x) RRCI_TEXT_(x)
 #define RRCI_TEXT_(x) #x
@@ -1672,7 +1694,7 @@ RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob)
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob)
 {
     if (ob != NULL && RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY
-        && ((const rrci_heap_head *)(const void *)heap)->sweeping == 0)
+        && RRCI_CAST(const rrci_heap_head *, RRCI_CAST(const void *, heap))->sweeping == 0)
         return RRC_LINK(ob);
     return rrci_to_obj_otherwise(heap, ob);
 }
@@ -1684,7 +1706,7 @@ RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob)
         return;
 #endif
     /* (It is unsigned, as the count of a static object may overflow on small machines.) */
-    RRC_REFCNT(ob) = (intptr_t)((uintptr_t)RRC_REFCNT(ob) + 1);
+    RRC_REFCNT(ob) = RRCI_CAST(intptr_t, RRCI_CAST(uintptr_t, RRC_REFCNT(ob)) + 1);
     if (RRC_REFCNT(ob) < 0)
         rrci_strengthen(heap, ob);
 }
@@ -1692,7 +1714,7 @@ RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob)
 /* Is a count, weak or not, 0 without its bias? This is a cheap test with false positives.
    rrci_no_reference checks exactly. */
 #if INTPTR_MAX > 0x7fffffff
-#define RRCI_MAY_BE_BIAS(count) ((uint32_t)(count) == 0)
+#define RRCI_MAY_BE_BIAS(count) (RRCI_CAST(uint32_t, count) == 0)
 #else
 #define RRCI_MAY_BE_BIAS(count) (((count) & (INTPTR_MAX / 8)) == 0)
 #endif

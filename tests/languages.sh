@@ -40,6 +40,88 @@ cat >"$out/weak.c" <<'END'
 #define RRC_WEAK_IMPLEMENTATION
 #include "bindings/weak/rrc_weak.h"
 END
+# A C++ user of all macros and inline functions, which has chosen to live without old-style casts.
+cat >"$out/user.cc" <<'END'
+#include "rawrefcount.h"
+#include "bindings/insight/rrc_insight.h"
+#include "bindings/weak/rrc_weak.h"
+
+struct Named { virtual ~Named() {} const char *name; };
+struct Node : Named, rrc_object { rrc_object *left; Node *right; const rrc_type *type; void *other; };
+struct Plain { rrc_object head; const Plain *next; };
+
+static int traverse(Node *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(self->left);
+    RRC_VISIT(self->right);
+    RRC_VISIT(self->type);
+    RRC_VISIT(self->other);
+    return 0;
+}
+
+static int traverse_plain(Plain *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(self->next);
+    return 0;
+}
+
+static int clear(rrc_heap *heap, rrc_object *self)
+{
+    Node *node = static_cast<Node *>(self);
+    RRC_CLEAR(heap, node->left);
+    RRC_CLEAR(heap, node->right);
+    RRC_CLEAR(heap, node->type);
+    RRC_CLEAR(heap, node->other);
+    return 0;
+}
+
+template <class T> void dealloc(rrc_heap *heap, rrc_object *self)
+{
+    clear(heap, self);
+    rrc_gc_del(heap, static_cast<T *>(self));
+}
+
+rrc_heap *use(const rrc_desc *desc, rrc_type *type, rrc_object *ob);
+rrc_heap *use(const rrc_desc *desc, rrc_type *type, rrc_object *ob)
+{
+    const rrc_type zero = { RRC_OBJECT_HEAD_INIT(NULL), "Node", 0, 0, RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_HEAPTYPE,
+                            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+    rrc_heap *heap = rrc_heap_new(desc);
+    *type = zero;
+    type->tp_dealloc = static_cast<rrc_destructor>(dealloc<Node>);
+    type->tp_finalize = static_cast<rrc_destructor>(NULL);
+    type->tp_clear_weakrefs = static_cast<rrc_destructor>(rrc_weak_clear);
+    type->tp_free = static_cast<rrc_freefunc>(rrc_gc_del);
+    type->tp_traverse = static_cast<rrc_traverseproc>(NULL);
+    type->tp_clear = static_cast<rrc_inquiry>(clear);
+    type->tp_outside = static_cast<rrc_outsideproc>(NULL);
+    rrc_incref(heap, ob);
+    rrc_touch(heap, ob);
+    rrc_decref(heap, ob);
+    if (RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY || RRC_REFCNT(ob) > RRC_REFCNT_FROM_PYPY_LIGHT)
+        RRC_LINK(ob) = NULL;
+    return rrc_refcnt(ob) > 0 && rrc_to_obj(heap, ob) == NULL && rrc_check_config(heap) == RRC_OK ? heap : NULL;
+}
+
+static int is_next(rrc_object *ob, void *arg)
+{
+    rrc_object ***next = static_cast<rrc_object ***>(arg);
+    return ob == *(*next)++ ? 0 : 1;
+}
+
+int main()          // RRC_VISIT finds the head of each kind of pointer
+{
+    Node node, right;
+    Plain plain = { { 1, NULL, NULL }, NULL }, before = { { 1, NULL, NULL }, &plain };
+    rrc_type type = { RRC_OBJECT_HEAD_INIT(NULL), "Node", 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+    rrc_object *heads[] = { &right, &right, &type.ob_base, &plain.head, &plain.head };
+    rrc_object **next = heads;
+    node.left = node.right = &right;
+    node.type = &type;
+    node.other = &plain;
+    return traverse(&node, is_next, &next) != 0 || traverse_plain(&before, is_next, &next) != 0 || next != heads + 5;
+}
+END
 for name in declarations implementation insight weak; do
     cp "$out/$name.c" "$out/$name.cc"
 done
@@ -63,6 +145,10 @@ all_units() {
     compiles $compiler "$@" $STRICT "$out/declarations.$extension"
     compiles $compiler "$@" $STRICT -c "$out/insight.$extension"
     compiles $compiler "$@" $STRICT -c "$out/weak.$extension"
+    if [ $extension = cc ]; then
+        compiles $compiler "$@" $STRICT -Wold-style-cast -c "$out/user.cc"
+        compiles $compiler "$@" $STRICT -Wold-style-cast -DRRC_DEBUG -c "$out/user.cc"
+    fi
     for settings in '' '-DRRC_DEBUG' '-DRRC_NO_STDIO' '-DRRC_DEBUG -DRRC_NO_STDIO' '-DRRC_HOST_MOVES=0' \
         '-DRRC_NO_CYCLES -DRRC_NO_STDIO' '-DRRC_NO_CYCLES -DRRC_NO_STDIO -DRRC_DEBUG'; do
         compiles $compiler "$@" $STRICT $settings "$out/implementation.$extension"
@@ -99,6 +185,10 @@ for cc in $(compilers); do
     fi
     [ "$QUICK" = 1 ] && break
 done
+if have "$CXX"; then
+    expect "RRC_VISIT finds the heads of objects in C++" sh -c "$CXX -std=c++11 -I. -DRAWREFCOUNT_IMPLEMENTATION \
+        -DRRC_WEAK_IMPLEMENTATION '$out/user.cc' -o '$out/user' && '$out/user'"
+fi
 rm -f "$out/a.out.$$"
 
 # The public part must not bring other headers along.

@@ -1,4 +1,4 @@
-/* stable.c - the public names of version 1.0 (bindings/STABILITY.md). It only has to compile: a
+/* stable.c - the public names of version 2.0 (bindings/STABILITY.md). It only has to compile: a
  * function whose parameters change, or a field, code or macro that goes, is an error here. */
 #include "rawrefcount.h"
 #include "bindings/insight/rrc_insight.h"
@@ -6,10 +6,13 @@
 
 #define SAME(result, name, parameters) { result (*same) parameters = name; (void)same; }
 #define HAS(type, field) (void)offsetof(type, field);
+#define SLOT(kind, slot) { kind *same = &type.slot; HAS(rrc_type, slot) (void)same; }
 
 void stable(void);
 void stable(void)
 {
+    rrc_type type = { RRC_OBJECT_HEAD_INIT(NULL), "", 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+
     SAME(rrc_heap *, rrc_heap_new, (const rrc_desc *))
     SAME(size_t, rrc_heap_free, (rrc_heap *))
     SAME(void *, rrc_userdata, (const rrc_heap *))
@@ -116,14 +119,14 @@ void stable(void)
     HAS(rrc_type, tp_basicsize)
     HAS(rrc_type, tp_itemsize)
     HAS(rrc_type, tp_flags)
-    HAS(rrc_type, tp_dealloc)
-    HAS(rrc_type, tp_free)
-    HAS(rrc_type, tp_traverse)
-    HAS(rrc_type, tp_clear)
-    HAS(rrc_type, tp_finalize)
-    HAS(rrc_type, tp_clear_weakrefs)
+    SLOT(rrc_destructor, tp_dealloc)
+    SLOT(rrc_freefunc, tp_free)
+    SLOT(rrc_traverseproc, tp_traverse)
+    SLOT(rrc_inquiry, tp_clear)
+    SLOT(rrc_destructor, tp_finalize)
+    SLOT(rrc_destructor, tp_clear_weakrefs)
     HAS(rrc_type, tp_members)
-    HAS(rrc_type, tp_outside)
+    SLOT(rrc_outsideproc, tp_outside)
     HAS(rrc_log_item, code)
     HAS(rrc_log_item, name)
     HAS(rrc_log_item, message)
