@@ -83,6 +83,7 @@ static void say(const char *format, ...)
     vprintf(format, args);
     va_end(args);
     printf("\n");
+    fflush(stdout);                     /* (the step may crash) */
 }
 
 /* What the program can reach; if `also`, from nodes that are not deallocated yet, too. (When the VM has ended,
@@ -342,6 +343,8 @@ static void settle(void)
     int i, k;
     for (i = 0; i < 6; i++) {
         kit_collect(KIT_MAJOR);
+        finish_pending();
+        rrc_gc_collect(the_heap);       /* (with search_percent only this call always searches) */
         finish_pending();
     }
     kit_collect(KIT_MAJOR);

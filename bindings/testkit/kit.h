@@ -8,7 +8,7 @@
 #ifndef KIT_H
 #define KIT_H
 
-#include "../../rawrefcount.h"
+#include "rawrefcount.h"
 
 enum { KIT_ROOTS = 6, KIT_FIELDS = 2 };
 enum { KIT_NIL = -1 };

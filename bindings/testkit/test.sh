@@ -36,6 +36,9 @@ link_vm() {
 }
 
 link_port port "$PWD/$out/right.c" && expect "the example port" "$out/port" 1 $programs 300
+sed 's/\.mark_from_c = mark_from_c }/.mark_from_c = mark_from_c, .search_percent = 25 }/' $kit/port.c >"$out/rarely.c"
+compile -I$kit "-DEXAMPLE_PORT=\"$PWD/$out/right.c\"" "$out/rarely.c" "$out/kit.o" "$out/header.o" -o "$out/rarely" &&
+    expect "one that sets search_percent" "$out/rarely" 1 $programs 300
 link_vm compactvm '' '' && expect "compactvm" "$out/compactvm" 1 $programs 300
 
 # must_find NAME PROGRAM: it fails, and says how to repeat that with fewer steps.
@@ -43,7 +46,13 @@ must_find() {
     if "$out/$2" 1 $programs 300 >"$out/$2.txt" 2>/dev/null; then
         fail "not found: $1"
     elif again=$(sed -n 's/^repeat with: //p' "$out/$2.txt" | head -n 1) && [ -n "$again" ]; then
-        pass "found: $1, by$(echo "$again" | awk '{ print " " gsub(",", "") + 1 " steps" }')"
+        steps=$(echo "$again" | awk '{ print (NF > 4 ? gsub(",", "") + 1 : 0) }')
+        # Each step is told, also the one that crashes.
+        if [ "$(grep -c '^  step ' "$out/$2.txt")" -ge "$steps" ]; then
+            pass "found: $1, by $steps steps"
+        else
+            fail "found, but the steps are not told: $1"
+        fi
     else
         fail "found, but not reported: $1"
     fi
@@ -73,6 +82,7 @@ port|s/{ mark(m, p); } .*/{ (void)m; (void)p; }/|trace does not mark
 port|s/{ mark_all_gray(m); } .*/{ (void)m; }/|propagate leaves gray objects
 port|s/->marked ? p : NULL; }/->marked ? p : p; }/|survivor says that all live
 port|/mark(m, p->field\[1\]);/d|a field is not marked
+port|s/mark(m, p->field\[0\]);/mark(m, p->field[0]->field[1]);/|marking crashes
 port|s/i < 8; i++)/i < 2; i++)/|roots are not marked
 port|/must(rrc_major_collection_keep/d|what garbage owns is not kept
 port|/^    sweep(m);/d; s/^    must(rrc_major_collection_trace(m->heap)).*/&sweep(m);/|the sweep comes too early
