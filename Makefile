@@ -94,6 +94,7 @@ demo: $(CVM) ## run the demo: a script in a small VM shows what links do
 
 $(eval $(call run,runner,,sh tests/runner.sh))
 $(eval $(call run,text,,sh tests/text.sh))
+$(eval $(call run,versions,,sh tests/versions.sh))
 $(eval $(call run,readme,,sh tests/readme.sh))
 $(eval $(call run,examples,,sh tests/examples.sh))
 $(eval $(call run,tensor,$(PVM) $(TENSOR),sh tests/tensor.sh $(PVM) $(TENSOR)))
@@ -106,7 +107,7 @@ $(eval $(call run,freestanding,,sh tests/freestanding.sh))
 $(eval $(call run,abis,,sh tests/abis.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
 $(eval $(call run,demo,$(CVM),$(CVM) --incremental examples/toolkit/demo.lisp))
-CHECK_RUNS += runner text readme examples tensor languages install demo
+CHECK_RUNS += runner text versions readme examples tensor languages install demo
 
 # `make deps test` must look for tools only when deps has installed them: a new
 # make reads the makefiles again. In it, a test that does not build is a failure

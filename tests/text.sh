@@ -124,14 +124,4 @@ END
 printf 'README.md\na/page.md\na/lost.md\n' >"$out/files"
 (cd "$out" && broken_links files README.md a/page.md a/lost.md) | sort >"$out/given"
 same_text "broken links are found" "$out/wanted" "$out/given"
-# The bindings have the version of the header. (A rock is called after it.)
-version=$(sed -n 's/^#define RRC_VERSION "\(.*\)"/\1/p' rawrefcount.h)
-for place in "bindings/lua/rrc_lua.h: version $version\$" "bindings/lua/rrc_lua.h:LUA_VERSION \"$version\"" \
-             "bindings/mruby/rrc_mruby.h: version $version\$" "bindings/mruby/rrc_mruby.h:MRUBY_VERSION \"$version\"" \
-             "bindings/lua/rawrefcount-$version-1.rockspec:version = \"$version-1\"" \
-             "bindings/ruby/lib/rawrefcount/version.rb:VERSION = \"$version\"" \
-             "bindings/ruby/CHANGELOG.md:## $version" "rawrefcount.h: \* $version "; do
-    expect "${place%%:*} has the version $version" grep -q -e "${place#*:}" "${place%%:*}"
-done
-
 finish
