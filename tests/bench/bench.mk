@@ -69,7 +69,7 @@ bench-chart: ## tables and charts again, out of what make bench-results has left
 	@sh tests/bench/results.sh show-pauses
 
 # Instructions for each operation: the same in every run, with the same compiler.
-COUNT_OBJECTS := $(addprefix $(BUILD)/bench/count_,main.o dict.o slot.o mirror.o vm.o port.o)
+COUNT_OBJECTS := $(addprefix $(BUILD)/bench/count_,main.o dict.o slot.o mirror.o vm.o port.o hand.o)
 
 $(BUILD)/bench/count_%.o: tests/bench/count.c tests/bench/count.h tests/bench/bench.h $(HEADER)
 	@mkdir -p $(@D)
@@ -80,6 +80,10 @@ $(BUILD)/bench/count_main.o: tests/bench/count_main.c tests/bench/count.h
 	$(BENCH_COMPILE) -c $< -o $@
 
 $(BUILD)/bench/count_port.o: tests/bench/count_port.c tests/bench/count.h examples/port.c $(HEADER)
+	@mkdir -p $(@D)
+	$(BENCH_COMPILE) -c $< -o $@
+
+$(BUILD)/bench/count_hand.o: tests/bench/by_hand.c tests/bench/count.h
 	@mkdir -p $(@D)
 	$(BENCH_COMPILE) -c $< -o $@
 

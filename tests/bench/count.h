@@ -1,5 +1,5 @@
-/* count.h - operations whose instructions are counted: count.c, built three times, count_vm.c and count_port.c have
- * them, and count_main.c calls them. */
+/* count.h - operations whose instructions are counted: count.c, built three times, count_vm.c, count_port.c and by_hand.c
+ * have them, and count_main.c calls them. */
 #ifndef COUNT_H
 #define COUNT_H
 
@@ -13,7 +13,8 @@ typedef struct count_op {
     size_t      times;          /* how often run does it */
 } count_op;
 
-extern const count_op count_dict[], count_slot[], count_mirror[], count_vm[], count_port[];   /* each ends with a NULL */
+/* Each ends with a NULL. */
+extern const count_op count_dict[], count_slot[], count_mirror[], count_vm[], count_port[], count_hand[];
 
 /* Memory at a fixed address, so that hashes of addresses, and with them the counts, are
    the same in every run. To allocate is to cut off a piece or to take one from a list. */

@@ -70,5 +70,6 @@ int main(void)
     run(count_mirror);
     run(count_vm);
     run(count_port);
+    run(count_hand);
     return 0;
 }

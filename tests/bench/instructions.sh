@@ -2,6 +2,7 @@
 # instructions.sh check|note PROGRAM FLAGS - counts the instructions of each operation of
 # count.c by callgrind, which gives the same number in every run.
 #   note    writes tests/bench/results/instructions.txt
+#           and the table "by hand" of tests/bench/README.md
 #   check   compares with it: an operation that takes 2 % more has failed
 # Another compiler, other flags or another processor family make other code: then there
 # is nothing to compare.
@@ -9,9 +10,31 @@
 command=$1 program=$2 flags=$3
 noted=tests/bench/results/instructions.txt
 out=$BUILD/bench/instructions
+page=tests/bench/README.md
 compiler=$($CC --version 2>/dev/null | head -n 1)
 case $compiler in *clang*) ;; *) compiler="gcc ${compiler#* }" ;; esac      # whatever name it was called by
 compiler="$compiler, $flags, $(uname -m)"
+
+# The table of the page: what a collection of the example port takes, and the same by hand.
+by_hand() {
+    awk '
+        /^#/ { next }
+        { count = $1; $1 = ""; sub(/^ /, ""); noted[$0] = sprintf("%.0f", count) }
+        function row(what, searched, quiet, hand, roots) {
+            print "| " what " | " noted[port searched] " | " noted[port quiet] " | " \
+                noted["150 lines by hand: a collection, " hand] " | " noted[port roots] " |"
+        }
+        END {
+            port = "examples/port.c: a collection, "
+            print "| instructions of a collection for each | the header | the header, no search | 150 lines by hand | handles by hand |"
+            print "|---|--:|--:|--:|--:|"
+            row("button that lives, with its proxy and its callback", "a button lives", "a button lives, no search",
+                "a button lives", "a button by hand lives")
+            row("button that dies with them, and its dealloc", "a button dies, with its dealloc", "none", "a button dies", "none")
+            row("object that lives because C holds it", "a view that C holds lives", "none", "a view that C holds lives",
+                "a root in an array lives")
+        }' $noted
+}
 
 if ! have valgrind; then
     skip "instructions: there is no valgrind"
@@ -51,6 +74,12 @@ if [ "$command" = note ]; then
         awk -F '\t' '{ printf "%9.2f  %s\n", $1, $2 }' "$out/now"
     } >$noted
     cat $noted
+    by_hand >"$out/by_hand.md"
+    awk -v part="$out/by_hand.md" '
+        $0 == "<!-- end of by hand -->" { inside = 0 }
+        !inside { print }
+        $0 == "<!-- by hand -->" { inside = 1; while ((getline line <part) > 0) print line }' $page >"$out/page"
+    cp "$out/page" $page
     exit
 fi
 
@@ -78,6 +107,10 @@ compare $noted "$out/now" >"$out/compared"
 cat "$out/compared"
 passed=$(grep -c '^ok' "$out/compared")
 failed=$(grep -c '^FAILED' "$out/compared")
+
+by_hand >"$out/by_hand.md"
+sed -n '/^<!-- by hand -->$/,/^<!-- end of by hand -->$/p' $page | sed '1d;$d' >"$out/by_hand.page"
+same_text "the table in $page" "$out/by_hand.md" "$out/by_hand.page"
 
 # A control that must fail: each operation takes 3 % more than before.
 awk -F '\t' '{ printf "%.2f  %s\n", $1 / 1.03, $2 }' "$out/now" >"$out/less"
