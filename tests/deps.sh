@@ -6,7 +6,7 @@ set -u
 which=${1:-test}
 packages='make gcc g++ libc6-dev libcmocka-dev pkg-config ruby ruby-dev rake ruby-minitest'
 lua='lua5.1 lua5.2 lua5.3 lua5.4 luajit liblua5.1-0-dev liblua5.2-dev liblua5.3-dev liblua5.4-dev libluajit-5.1-dev'
-packages="$packages $lua libglib2.0-dev mruby libmruby-dev"
+packages="$packages $lua libglib2.0-dev gir1.2-glib-2.0 mruby libmruby-dev"
 cpu=$(dpkg --print-architecture 2>/dev/null)
 [ "$cpu" != amd64 ] || packages="$packages gcc-multilib"     # the 32-bit tests
 if [ "$which" = all ]; then
@@ -14,7 +14,7 @@ if [ "$which" = all ]; then
     packages="$packages lld nodejs wasi-libc"      # WebAssembly, and MSVC's ABI
     command -v npm >/dev/null 2>&1 || packages="$packages npm"     # for npm.sh
     packages="$packages libgc-dev libglib2.0-dev uthash-dev gnuplot-nox fonts-dejavu-core"     # the benchmarks
-    packages="$packages libgtk-4-1 xvfb"            # for the GObject example
+    packages="$packages libgtk-4-1 gir1.2-gtk-4.0 xvfb"            # for the GObject example
     packages="$packages libedit-dev"                # line editing of the small VMs
     packages="$packages python3-dev cython3 libxxhash-dev"      # CPython extensions, also to compare with
     if [ "$cpu" = amd64 ]; then

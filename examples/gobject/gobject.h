@@ -6,6 +6,7 @@
  *   holdings.c   which references the types of C have
  *   calls.c      calls from Lua to GObject and back, and their errors
  *   generic.c    calls of any function
+ *   introspect.c methods and functions that the descriptions of libraries know
  *   values.c     GValue and GVariant to Lua, and back
  *   types.c      classes, constructors, properties, methods
  *   subclass.c   types that scripts define
@@ -147,6 +148,24 @@ void go_open_calls(lua_State *L);
 /* The function G.call(name, signature, ...). */
 int go_generic_call(lua_State *L);
 
+/* ---- introspect.c ---- */
+
+/* Push the function of this name that the description of a type, of an ancestor, or of an interface has. FALSE: there is
+   none. */
+gboolean go_push_method(lua_State *L, GType type, const char *name);
+
+/* Why no description can be read; NULL: they can be. */
+const char *go_why_no_methods(void);
+
+/* The names of all these functions. */
+typedef void (*go_each_name)(void *data, const char *name);
+void go_look_at_methods(GType type, go_each_name each, void *data);
+
+/* The function G.require(namespace[, version]). */
+int go_require(lua_State *L);
+
+void go_open_introspection(lua_State *L);
+
 /* ---- values.c ---- */
 
 /* n empty GValues, which Lua's collector unsets if an error keeps go_free_values from it. Pushes one value. */
@@ -158,6 +177,19 @@ void go_push_value(lua_State *L, const GValue *value);
 
 /* Set a GValue that has a type to the Lua value at index. Raises an error that says what it was for. */
 void go_to_value(lua_State *L, int index, GValue *value, const char *what);
+
+/* The value at index; what it is for is a part of the errors. An integer is given as a gint64, if it is negative. A
+   string is NULL for nil, and stays Lua's. */
+guint64 go_to_integer(lua_State *L, int index, gint64 min, guint64 max, const char *what);
+lua_Number go_to_number(lua_State *L, int index, const char *what);
+gboolean go_to_boolean(lua_State *L, int index, const char *what);
+const char *go_to_string(lua_State *L, int index, const char *what);
+
+/* Raise the error that another value was expected. */
+int go_bad_value(lua_State *L, int index, const char *what, const char *expected);
+
+/* The boxed value at index, which stays Lua's; NULL: it is none of this type. */
+gpointer go_test_boxed(lua_State *L, int index, GType type);
 
 /* Push the value of a GVariant; a new floating or full reference to one of the given type (NULL: that of the value).
    Both raise. */
@@ -177,6 +209,9 @@ gpointer go_find_symbol(const char *name);
 
 /* Push the table of a type: its constructor and methods. */
 void go_push_class(lua_State *L, GType type);
+
+/* Push what a script or this module has put into the table of a type, or of an ancestor; or nil. */
+void go_push_member(lua_State *L, GType type, const char *name);
 
 /* The type that the value at index names: a class, or a text. 0: none. */
 GType go_type_at(lua_State *L, int index);

@@ -2,13 +2,14 @@
 # what lua.mk defines.
 #
 #   gobject-LUA         the tests: each feature, garbage over GObject and Lua
+#   gobject-plain-LUA   the same without libgirepository
 #   gobject-asan-LUA    the same, sanitized; and several states
 #   gobject-control-LUA controls that must fail: rules left out
 #   gobject-readme-LUA  the example of the page
 
 GOBJECT_DIR     := examples/gobject
 GOBJECT_PACKAGES := gio-2.0 gmodule-2.0
-GOBJECT_SOURCES := $(addprefix $(GOBJECT_DIR)/,objects.c holdings.c calls.c generic.c values.c types.c subclass.c module.c)
+GOBJECT_SOURCES := $(addprefix $(GOBJECT_DIR)/,objects.c holdings.c calls.c generic.c introspect.c values.c types.c subclass.c module.c)
 GOBJECT_TESTS   := $(GOBJECT_DIR)/tests
 GOBJECT_THERE   := $(shell $(PKG_CONFIG) --exists $(GOBJECT_PACKAGES) 2>/dev/null && echo yes)
 GOBJECT_CFLAGS   = $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags $(GOBJECT_PACKAGES)))
@@ -34,6 +35,8 @@ $(call gobject_out,$(1))/asan:
 	    $$(GOBJECT_LIBS) $$(call lua_flags,$(1),--libs) -lm -o $$@
 $(call run,gobject-$(1),$(call gobject_out,$(1))/gobject.so $(call lua_out,$(1))/rawrefcount.so,\
     $(call gobject_run,$(1)) $(GOBJECT_TESTS)/gobject.lua)
+$(call run,gobject-plain-$(1),$(call gobject_out,$(1))/gobject.so $(call lua_out,$(1))/rawrefcount.so,\
+    env GOBJECT_GIREPOSITORY=libgirepository-missing.so $(call gobject_run,$(1)) $(GOBJECT_TESTS)/gobject.lua)
 $(if $(filter lua5.4 lua5.5,$(1)),$(call run,gobject-generational-$(1),\
     $(call gobject_out,$(1))/gobject.so $(call lua_out,$(1))/rawrefcount.so,\
     $(call gobject_run,$(1)) $(GOBJECT_TESTS)/gobject.lua generational))

@@ -109,11 +109,12 @@ int luaopen_gobject(lua_State *L)
         { "new", new_object }, { "type", type_of }, { "subclass", go_subclass }, { "load", go_load },
         { "variant", go_new_variant }, { "idle", add_idle }, { "timeout", add_timeout }, { "remove", remove_source },
         { "run", go_run }, { "quit", go_quit }, { "owns", go_owns }, { "unexplained", go_get_unexplained },
-        { "size", go_get_size }, { "call", go_generic_call }, { NULL, NULL }
+        { "size", go_get_size }, { "call", go_generic_call }, { "require", go_require }, { NULL, NULL }
     };
     static const rrc_lua_class *const no_classes[] = { NULL };
     go_open_calls(L);
     rrc_lua_module(L, no_classes, functions);
+    go_open_introspection(L);
     go_open_types(L);
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, go_module_index);

@@ -101,10 +101,9 @@ static int call_init(lua_State *L)
     go_wrapper **place = (go_wrapper **)lua_touserdata(L, 1), *wrapper = *place;
     *place = NULL;
     rrc_lua_give(L, wrapper->heap, &wrapper->head);
-    go_push_class(L, G_OBJECT_TYPE(wrapper->object));
-    lua_getfield(L, -1, "init");
+    go_push_member(L, G_OBJECT_TYPE(wrapper->object), "init");
     if (!lua_isnil(L, -1)) {
-        lua_pushvalue(L, -3);
+        lua_pushvalue(L, -2);
         lua_call(L, 1, 0);
     }
     return 0;

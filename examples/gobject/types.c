@@ -1,8 +1,8 @@
 /* types.c - classes, constructors, properties, methods.
  *
  * A class is a table for each GType: its methods, and those of its interfaces. It finds those of its parent by its
- * metatable. There is no description of C's functions (that is what lgi reads): what is callable is listed
- * in `bindings`. Properties and signals are GObject's, by name.
+ * metatable. Some methods are listed in `bindings`; others are found by introspect.c. Properties and signals are
+ * GObject's, by name.
  */
 #include "gobject.h"
 
@@ -326,6 +326,33 @@ static int class_tostring(lua_State *L)
     return 1;
 }
 
+void go_push_member(lua_State *L, GType type, const char *name)
+{
+    for (; type != 0; type = g_type_parent(type)) {
+        go_push_class(L, type);
+        lua_pushstring(L, name);
+        lua_rawget(L, -2);
+        lua_remove(L, -2);
+        if (!lua_isnil(L, -1))
+            return;
+        lua_pop(L, 1);
+    }
+    lua_pushnil(L);
+}
+
+/* Class.name: a member, or what a description has. */
+static int class_index(lua_State *L)
+{
+    GType type = go_check_type(L, 1);
+    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+    if (name == NULL)
+        return 0;
+    go_push_member(L, type, name);
+    if (lua_isnil(L, -1))
+        (void)go_push_method(L, type, name);
+    return 1;
+}
+
 /* Add the methods that a type has, and its parent has not. */
 static void add_methods(lua_State *L, GType type)
 {
@@ -354,10 +381,8 @@ void go_push_class(lua_State *L, GType type)
     lua_newtable(L);
     add_methods(L, type);
     lua_createtable(L, 0, 4);
-    if (g_type_parent(type) != 0) {
-        go_push_class(L, g_type_parent(type));
-        lua_setfield(L, -2, "__index");
-    }
+    lua_pushcfunction(L, class_index);
+    lua_setfield(L, -2, "__index");
     lua_pushlightuserdata(L, (void *)type);
     lua_setfield(L, -2, "gtype");
     lua_pushcfunction(L, call_class);
@@ -426,6 +451,11 @@ static void begin_near(near_name *near, const char *wanted)
     near->distance = (guint)strlen(wanted) / 3 + 2;
 }
 
+static void look_at_method(void *near, const char *name)
+{
+    look_at_name((near_name *)near, name);
+}
+
 static int no_such(lua_State *L, GType type, const char *kind, const near_name *near)
 {
     if (near->found == NULL)
@@ -442,20 +472,44 @@ static GObjectClass *class_of(GType type)
     return (GObjectClass *)(cls != NULL ? cls : g_type_class_ref(type));
 }
 
+static void look_at_properties(GType type, near_name *near)
+{
+    guint i, n;
+    GParamSpec **all = g_object_class_list_properties(class_of(type), &n);
+    for (i = 0; i < n; i++)
+        look_at_name(near, all[i]->name);
+    g_free(all);
+}
+
 GParamSpec *go_check_property(lua_State *L, GType type, const char *name)
 {
-    GParamSpec *property = g_object_class_find_property(class_of(type), name), **all;
+    GParamSpec *property = g_object_class_find_property(class_of(type), name);
     near_name near;
-    guint i, n;
     if (property != NULL)
         return property;
     begin_near(&near, name);
-    all = g_object_class_list_properties(class_of(type), &n);
-    for (i = 0; i < n; i++)
-        look_at_name(&near, all[i]->name);
-    g_free(all);
+    look_at_properties(type, &near);
     no_such(L, type, "property", &near);
     return NULL;
+}
+
+/* Neither a property nor a method has this name. */
+static int no_such_member(lua_State *L, GType type, const char *name)
+{
+    near_name near;
+    guint i;
+    const luaL_Reg *method;
+    begin_near(&near, name);
+    look_at_properties(type, &near);
+    for (i = 0; i < G_N_ELEMENTS(bindings); i++)
+        if (g_type_is_a(type, bindings[i].type()))
+            for (method = bindings[i].methods; method != NULL && method->name != NULL; method++)
+                look_at_name(&near, method->name);
+    go_look_at_methods(type, look_at_method, &near);
+    if (near.found == NULL && go_why_no_methods() != NULL)
+        return go_error(L, "%s has no property %s, and its methods are not known: %s", g_type_name(type), name,
+                        go_why_no_methods());
+    return no_such(L, type, "property or method", &near);
 }
 
 guint go_check_signal(lua_State *L, GType type, const char *name, GQuark *detail)
@@ -645,6 +699,8 @@ static gboolean is_field(lua_State *L)
 static int object_index(lua_State *L)
 {
     GObject *object = go_check(L, 1);
+    const char *name;
+    GParamSpec *property;
     if (lua_type(L, 2) == LUA_TNUMBER && G_IS_LIST_MODEL(object)) {
         lua_Number position = lua_tonumber(L, 2);
         if (position >= 1 && position <= (lua_Number)g_list_model_get_n_items(G_LIST_MODEL(object)))
@@ -654,12 +710,16 @@ static int object_index(lua_State *L)
     }
     if (is_field(L))
         return 0;
-    go_push_class(L, G_OBJECT_TYPE(object));
-    lua_pushvalue(L, 2);
-    lua_gettable(L, -2);
+    name = lua_tostring(L, 2);
+    go_push_member(L, G_OBJECT_TYPE(object), name);
     if (!lua_isnil(L, -1))
         return 1;
-    return get_property(L, object, go_check_property(L, G_OBJECT_TYPE(object), lua_tostring(L, 2)));
+    property = g_object_class_find_property(class_of(G_OBJECT_TYPE(object)), name);
+    if (property != NULL)
+        return get_property(L, object, property);
+    if (go_push_method(L, G_OBJECT_TYPE(object), name))
+        return 1;
+    return no_such_member(L, G_OBJECT_TYPE(object), name);
 }
 
 static int object_newindex(lua_State *L)

@@ -9,7 +9,7 @@
  *   list of texts                GStrv
  *   value                        GVariant: numbers, texts, booleans; arrays, tuples and dictionaries are tables
  *   text                         GVariantType, and the name of a GParamSpec
- *   userdata                     all other boxed types; scripts can only hand them on
+ *   userdata                     all other boxed types, with the methods that their descriptions have
  */
 #include "gobject.h"
 
@@ -79,7 +79,7 @@ GValue *go_new_values(lua_State *L, guint n)
 
 /* ---- messages ---- */
 
-static int bad_value(lua_State *L, int index, const char *what, const char *expected)
+int go_bad_value(lua_State *L, int index, const char *what, const char *expected)
 {
     const GObject *object = go_test(L, index);
     const char *got = object != NULL ? G_OBJECT_TYPE_NAME(object) : luaL_typename(L, index);
@@ -110,7 +110,7 @@ static void push_uint64(lua_State *L, guint64 number)
 }
 
 /* A whole number from min to max; as a gint64, if it is negative. */
-static guint64 to_integer(lua_State *L, int index, gint64 min, guint64 max, const char *what)
+guint64 go_to_integer(lua_State *L, int index, gint64 min, guint64 max, const char *what)
 {
     char expected[80];
     lua_Number number = lua_tonumber(L, index);
@@ -129,36 +129,36 @@ static guint64 to_integer(lua_State *L, int index, gint64 min, guint64 max, cons
         }
     }
     g_snprintf(expected, sizeof expected, "integer from %" G_GINT64_FORMAT " to %" G_GUINT64_FORMAT, min, max);
-    bad_value(L, index, what, expected);
+    go_bad_value(L, index, what, expected);
     return 0;
 }
 
-static lua_Number to_number(lua_State *L, int index, const char *what)
+lua_Number go_to_number(lua_State *L, int index, const char *what)
 {
     if (lua_type(L, index) != LUA_TNUMBER)
-        bad_value(L, index, what, "number");
+        go_bad_value(L, index, what, "number");
     return lua_tonumber(L, index);
 }
 
-static gboolean to_boolean(lua_State *L, int index, const char *what)
+gboolean go_to_boolean(lua_State *L, int index, const char *what)
 {
     if (lua_type(L, index) != LUA_TBOOLEAN)
-        bad_value(L, index, what, "boolean");
+        go_bad_value(L, index, what, "boolean");
     return lua_toboolean(L, index);
 }
 
 /* NULL for nil. GLib's strings have no zeros inside. */
-static const char *to_string(lua_State *L, int index, const char *what)
+const char *go_to_string(lua_State *L, int index, const char *what)
 {
     size_t size;
     const char *text;
     if (lua_isnil(L, index))
         return NULL;
     if (lua_type(L, index) != LUA_TSTRING)
-        bad_value(L, index, what, "string");
+        go_bad_value(L, index, what, "string");
     text = lua_tolstring(L, index, &size);
     if (strlen(text) != size)
-        bad_value(L, index, what, "string without zeros");
+        go_bad_value(L, index, what, "string without zeros");
     return text;
 }
 
@@ -277,7 +277,7 @@ static const GVariantType *natural_type(lua_State *L, int index, const char *wha
         return G_VARIANT_TYPE_DOUBLE;
 #endif
     default:
-        bad_value(L, index, what, "boolean, number, string or G.variant(type, value)");
+        go_bad_value(L, index, what, "boolean, number, string or G.variant(type, value)");
         return NULL;
     }
 }
@@ -288,7 +288,7 @@ static GVariant *to_array(lua_State *L, int index, const GVariantType *type, con
     GVariant *result, **items;
     gsize i, n;
     if (lua_type(L, index) != LUA_TTABLE)
-        bad_value(L, index, what, "table");
+        go_bad_value(L, index, what, "table");
     n = (gsize)go_length(L, index);
     items = (GVariant **)lua_newuserdata(L, (n + 1) * sizeof *items);
     lua_createtable(L, (int)n, 0);
@@ -322,7 +322,7 @@ static GVariant *to_tuple(lua_State *L, int index, const GVariantType *type, con
     const GVariantType *item = g_variant_type_first(type);
     GVariant *result, **items;
     if (lua_type(L, index) != LUA_TTABLE || go_length(L, index) > n)
-        bad_value(L, index, what, lua_pushfstring(L, "table of %d values", (int)n));
+        go_bad_value(L, index, what, lua_pushfstring(L, "table of %d values", (int)n));
     items = (GVariant **)lua_newuserdata(L, (n + 1) * sizeof *items);
     lua_newtable(L);
     for (i = 0; i < n; i++, item = g_variant_type_next(item)) {
@@ -342,7 +342,7 @@ static GVariant *to_dictionary(lua_State *L, int index, const GVariantType *type
     GVariant *result, **entries;
     int n = 0, i = 0, list;
     if (lua_type(L, index) != LUA_TTABLE)
-        bad_value(L, index, what, "table");
+        go_bad_value(L, index, what, "table");
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
         n++;
     entries = (GVariant **)lua_newuserdata(L, ((gsize)n + 1) * sizeof *entries);
@@ -372,9 +372,9 @@ static GVariant *to_maybe(lua_State *L, int index, const GVariantType *type, con
 
 static const char *check_variant_text(lua_State *L, int index, const char *what, gboolean (*is_valid)(const gchar *))
 {
-    const char *text = to_string(L, index, what);
+    const char *text = go_to_string(L, index, what);
     if (text == NULL || !is_valid(text))
-        bad_value(L, index, what, is_valid == g_variant_is_signature ? "signature" : "path of an object");
+        go_bad_value(L, index, what, is_valid == g_variant_is_signature ? "signature" : "path of an object");
     return text;
 }
 
@@ -387,27 +387,27 @@ GVariant *go_to_variant(lua_State *L, int index, const GVariantType *type, const
         if (type != NULL && g_variant_type_equal(type, G_VARIANT_TYPE_VARIANT) && !g_variant_is_of_type(*place, type))
             return g_variant_new_variant(*place);
         if (type != NULL && !g_variant_is_of_type(*place, type))
-            bad_value(L, index, what, g_variant_type_peek_string(type));
+            go_bad_value(L, index, what, g_variant_type_peek_string(type));
         return *place;                  /* not floating: who takes it refs it */
     }
     if (type == NULL || g_variant_type_equal(type, G_VARIANT_TYPE_ANY))
         type = natural_type(L, index, what);
     switch (*g_variant_type_peek_string(type)) {
-    case 'b': return g_variant_new_boolean(to_boolean(L, index, what));
-    case 'y': return g_variant_new_byte((guint8)to_integer(L, index, 0, G_MAXUINT8, what));
-    case 'n': return g_variant_new_int16((gint16)to_integer(L, index, G_MININT16, G_MAXINT16, what));
-    case 'q': return g_variant_new_uint16((guint16)to_integer(L, index, 0, G_MAXUINT16, what));
-    case 'i': return g_variant_new_int32((gint32)to_integer(L, index, G_MININT32, G_MAXINT32, what));
-    case 'u': return g_variant_new_uint32((guint32)to_integer(L, index, 0, G_MAXUINT32, what));
-    case 'x': return g_variant_new_int64((gint64)to_integer(L, index, G_MININT64, G_MAXINT64, what));
-    case 't': return g_variant_new_uint64(to_integer(L, index, 0, G_MAXUINT64, what));
-    case 'd': return g_variant_new_double(to_number(L, index, what));
+    case 'b': return g_variant_new_boolean(go_to_boolean(L, index, what));
+    case 'y': return g_variant_new_byte((guint8)go_to_integer(L, index, 0, G_MAXUINT8, what));
+    case 'n': return g_variant_new_int16((gint16)go_to_integer(L, index, G_MININT16, G_MAXINT16, what));
+    case 'q': return g_variant_new_uint16((guint16)go_to_integer(L, index, 0, G_MAXUINT16, what));
+    case 'i': return g_variant_new_int32((gint32)go_to_integer(L, index, G_MININT32, G_MAXINT32, what));
+    case 'u': return g_variant_new_uint32((guint32)go_to_integer(L, index, 0, G_MAXUINT32, what));
+    case 'x': return g_variant_new_int64((gint64)go_to_integer(L, index, G_MININT64, G_MAXINT64, what));
+    case 't': return g_variant_new_uint64(go_to_integer(L, index, 0, G_MAXUINT64, what));
+    case 'd': return g_variant_new_double(go_to_number(L, index, what));
     case 'o': return g_variant_new_object_path(check_variant_text(L, index, what, g_variant_is_object_path));
     case 'g': return g_variant_new_signature(check_variant_text(L, index, what, g_variant_is_signature));
     case 'v': return g_variant_new_variant(go_to_variant(L, index, NULL, what));
     case 's':
-        text = to_string(L, index, what);
-        return text != NULL ? g_variant_new_string(text) : (bad_value(L, index, what, "string"), NULL);
+        text = go_to_string(L, index, what);
+        return text != NULL ? g_variant_new_string(text) : (go_bad_value(L, index, what, "string"), NULL);
     case 'a':
         return g_variant_type_is_dict_entry(g_variant_type_element(type)) ? to_dictionary(L, index, type, what)
                                                                           : to_array(L, index, type, what);
@@ -449,10 +449,10 @@ static gint to_enum(lua_State *L, int index, GType type, const char *what)
     const GEnumValue *found;
     g_type_class_unref(cls);
     if (lua_type(L, index) != LUA_TSTRING)
-        return (gint)to_integer(L, index, G_MININT, G_MAXINT, what);
+        return (gint)go_to_integer(L, index, G_MININT, G_MAXINT, what);
     found = g_enum_get_value_by_nick(cls, lua_tostring(L, index));
     if (found == NULL)
-        bad_value(L, index, what, g_type_name(type));
+        go_bad_value(L, index, what, g_type_name(type));
     return found->value;
 }
 
@@ -475,10 +475,10 @@ static guint to_flag(lua_State *L, int index, GType type, const char *what)
     const GFlagsValue *found;
     g_type_class_unref(cls);
     if (lua_type(L, index) != LUA_TSTRING)
-        return (guint)to_integer(L, index, 0, G_MAXUINT, what);
+        return (guint)go_to_integer(L, index, 0, G_MAXUINT, what);
     found = g_flags_get_value_by_nick(cls, lua_tostring(L, index));
     if (found == NULL)
-        bad_value(L, index, what, g_type_name(type));
+        go_bad_value(L, index, what, g_type_name(type));
     return found->value;
 }
 
@@ -519,6 +519,22 @@ static int boxed_tostring(lua_State *L)
     return 1;
 }
 
+gpointer go_test_boxed(lua_State *L, int index, GType type)
+{
+    const boxed *b = (const boxed *)test_userdata(L, index, BOXED);
+    return b != NULL && g_type_is_a(b->type, type) ? b->pointer : NULL;
+}
+
+static int boxed_index(lua_State *L)
+{
+    const boxed *b = (const boxed *)luaL_checkudata(L, 1, BOXED);
+    const char *name = luaL_checkstring(L, 2);
+    if (go_push_method(L, b->type, name))
+        return 1;
+    return go_error(L, "%s has no method %s%s%s", g_type_name(b->type), name,
+                    go_why_no_methods() != NULL ? ": " : "", go_why_no_methods() != NULL ? go_why_no_methods() : "");
+}
+
 static void push_boxed(lua_State *L, const GValue *value)
 {
     gconstpointer pointer = g_value_get_boxed(value);
@@ -542,6 +558,11 @@ static void push_boxed(lua_State *L, const GValue *value)
         b->type = type;
         b->pointer = NULL;
         set_metatable(L, BOXED, boxed_gc, boxed_tostring);
+        if (lua_getmetatable(L, -1)) {
+            lua_pushcfunction(L, boxed_index);
+            lua_setfield(L, -2, "__index");
+            lua_pop(L, 1);
+        }
         b->pointer = g_boxed_copy(type, pointer);
     }
 }
@@ -553,7 +574,7 @@ static void to_strv(lua_State *L, int index, GValue *value, const char *what)
     for (i = 0; i < n; i++) {
         lua_rawgeti(L, index, (int)i + 1);
         if (lua_type(L, -1) != LUA_TSTRING)
-            bad_value(L, index, what, "list of strings");
+            go_bad_value(L, index, what, "list of strings");
         texts[i] = lua_tostring(L, -1);         /* the list keeps it */
         lua_pop(L, 1);
     }
@@ -565,19 +586,19 @@ static void to_strv(lua_State *L, int index, GValue *value, const char *what)
 static void to_boxed(lua_State *L, int index, GValue *value, const char *what)
 {
     GType type = G_VALUE_TYPE(value);
-    const boxed *b = (const boxed *)test_userdata(L, index, BOXED);
+    gpointer pointer = go_test_boxed(L, index, type);
     if (lua_isnil(L, index)) {
         g_value_set_boxed(value, NULL);
     } else if (type == G_TYPE_STRV && lua_istable(L, index)) {
         to_strv(L, index, value, what);
     } else if (type == G_TYPE_VARIANT_TYPE && lua_type(L, index) == LUA_TSTRING) {
         if (!g_variant_type_string_is_valid(lua_tostring(L, index)))
-            bad_value(L, index, what, "type of a GVariant");
+            go_bad_value(L, index, what, "type of a GVariant");
         g_value_set_boxed(value, lua_tostring(L, index));
-    } else if (b != NULL && g_type_is_a(b->type, type)) {
-        g_value_set_boxed(value, b->pointer);
+    } else if (pointer != NULL) {
+        g_value_set_boxed(value, pointer);
     } else {
-        bad_value(L, index, what, g_type_name(type));
+        go_bad_value(L, index, what, g_type_name(type));
     }
 }
 
@@ -631,7 +652,7 @@ static void to_object(lua_State *L, int index, GValue *value, const char *what)
 {
     GObject *object = go_test(L, index);
     if (!lua_isnil(L, index) && (object == NULL || !g_type_is_a(G_OBJECT_TYPE(object), G_VALUE_TYPE(value))))
-        bad_value(L, index, what, G_VALUE_TYPE_NAME(value));
+        go_bad_value(L, index, what, G_VALUE_TYPE_NAME(value));
     g_value_set_object(value, object);
 }
 
@@ -647,23 +668,23 @@ void go_to_value(lua_State *L, int index, GValue *value, const char *what)
     }
     if (type == G_TYPE_GTYPE) {
         if (go_type_at(L, index) == 0)
-            bad_value(L, index, what, "a class, or the name of a type,");
+            go_bad_value(L, index, what, "a class, or the name of a type,");
         g_value_set_gtype(value, go_type_at(L, index));
         return;
     }
     switch (G_TYPE_FUNDAMENTAL(type)) {
-    case G_TYPE_BOOLEAN: g_value_set_boolean(value, to_boolean(L, index, what));                                  break;
-    case G_TYPE_CHAR:    g_value_set_schar(value, (gint8)to_integer(L, index, G_MININT8, G_MAXINT8, what));       break;
-    case G_TYPE_UCHAR:   g_value_set_uchar(value, (guchar)to_integer(L, index, 0, G_MAXUINT8, what));             break;
-    case G_TYPE_INT:     g_value_set_int(value, (gint)to_integer(L, index, G_MININT, G_MAXINT, what));            break;
-    case G_TYPE_UINT:    g_value_set_uint(value, (guint)to_integer(L, index, 0, G_MAXUINT, what));                break;
-    case G_TYPE_LONG:    g_value_set_long(value, (glong)to_integer(L, index, G_MINLONG, G_MAXLONG, what));        break;
-    case G_TYPE_ULONG:   g_value_set_ulong(value, (gulong)to_integer(L, index, 0, G_MAXULONG, what));             break;
-    case G_TYPE_INT64:   g_value_set_int64(value, (gint64)to_integer(L, index, G_MININT64, G_MAXINT64, what));    break;
-    case G_TYPE_UINT64:  g_value_set_uint64(value, to_integer(L, index, 0, G_MAXUINT64, what));                   break;
-    case G_TYPE_FLOAT:   g_value_set_float(value, (gfloat)to_number(L, index, what));                             break;
-    case G_TYPE_DOUBLE:  g_value_set_double(value, to_number(L, index, what));                                    break;
-    case G_TYPE_STRING:  g_value_set_string(value, to_string(L, index, what));                                    break;
+    case G_TYPE_BOOLEAN: g_value_set_boolean(value, go_to_boolean(L, index, what));                                  break;
+    case G_TYPE_CHAR:    g_value_set_schar(value, (gint8)go_to_integer(L, index, G_MININT8, G_MAXINT8, what));       break;
+    case G_TYPE_UCHAR:   g_value_set_uchar(value, (guchar)go_to_integer(L, index, 0, G_MAXUINT8, what));             break;
+    case G_TYPE_INT:     g_value_set_int(value, (gint)go_to_integer(L, index, G_MININT, G_MAXINT, what));            break;
+    case G_TYPE_UINT:    g_value_set_uint(value, (guint)go_to_integer(L, index, 0, G_MAXUINT, what));                break;
+    case G_TYPE_LONG:    g_value_set_long(value, (glong)go_to_integer(L, index, G_MINLONG, G_MAXLONG, what));        break;
+    case G_TYPE_ULONG:   g_value_set_ulong(value, (gulong)go_to_integer(L, index, 0, G_MAXULONG, what));             break;
+    case G_TYPE_INT64:   g_value_set_int64(value, (gint64)go_to_integer(L, index, G_MININT64, G_MAXINT64, what));    break;
+    case G_TYPE_UINT64:  g_value_set_uint64(value, go_to_integer(L, index, 0, G_MAXUINT64, what));                   break;
+    case G_TYPE_FLOAT:   g_value_set_float(value, (gfloat)go_to_number(L, index, what));                             break;
+    case G_TYPE_DOUBLE:  g_value_set_double(value, go_to_number(L, index, what));                                    break;
+    case G_TYPE_STRING:  g_value_set_string(value, go_to_string(L, index, what));                                    break;
     case G_TYPE_ENUM:    g_value_set_enum(value, to_enum(L, index, type, what));                                  break;
     case G_TYPE_FLAGS:   g_value_set_flags(value, to_flags(L, index, type, what));                                break;
     case G_TYPE_BOXED:   to_boxed(L, index, value, what);                                                         break;

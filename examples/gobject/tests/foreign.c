@@ -294,6 +294,17 @@ static int parse_variant(lua_State *L)
     return 1;
 }
 
+/* bytes(text): a boxed value. */
+static int make_bytes(lua_State *L)
+{
+    size_t size;
+    const char *text = luaL_checklstring(L, 1, &size);
+    GValue *value = go_new_values(L, 1);
+    g_value_take_boxed(g_value_init(value, G_TYPE_BYTES), g_bytes_new(text, size));
+    go_push_value(L, value);
+    return 1;
+}
+
 static int sleep_a_little(lua_State *L)
 {
     (void)L;
@@ -309,7 +320,7 @@ int luaopen_gobject_foreign(lua_State *L)
         { "remember", remember }, { "revive", revive }, { "listed", get_listed }, { "properties", get_properties },
         { "unexplained", get_unexplained }, { "visits", get_visits }, { "clear", clear }, { "variant", parse_variant },
         { "nest", nest }, { "hold_item", hold_item }, { "control", control }, { "blocks", get_blocks },
-        { "sleep", sleep_a_little }, { NULL, NULL }
+        { "sleep", sleep_a_little }, { "bytes", make_bytes }, { NULL, NULL }
     };
     static const rrc_lua_class *const no_classes[] = { NULL };
     static const go_holding holding = { "Block", { NULL }, NULL, NULL, block_size, FALSE };

@@ -145,9 +145,10 @@ end)
 case("properties and their errors", function()
   local a = G.new("GSimpleAction", { name = "a", enabled = false })
   equal(a.enabled, false)
-  is("GSimpleAction has no property enabeld (is enabled meant?)", function() return a.enabeld end)
+  is("GSimpleAction has no property or method enabeld (is enabled meant?)", function() return a.enabeld end)
   is("GSimpleAction has no property enabeld (is enabled meant?)", function() a.enabeld = true end)
-  is("GSimpleAction has no property colour", function() return a.colour end)
+  is("GSimpleAction has no property or method activat (is activate meant?)", function() a:activat() end)
+  is("GSimpleAction has no property colour", function() a.colour = 5 end)
   is("GSimpleAction has no property nmae (is name meant?)", G.SimpleAction, { nmae = "x" })
   is("bad value for enabled of GSimpleAction (boolean expected, got yes)", function() a.enabled = "yes" end)
   is("bad value for name of GSimpleAction (string expected, got 5)", function() G.SimpleAction { name = 5 } end)
@@ -423,6 +424,220 @@ case("results that are ready later", function()
   await(before, 402)
 end)
 
+-- ---- methods that descriptions know ----
+
+local has_methods, Gio = pcall(G.require, "Gio")
+local GLib = has_methods and G.require("GLib", "2.0")
+
+-- A case that needs the descriptions of GLib and GIO.
+local function described(name, f)
+  if has_methods then
+    case("described: " .. name, f)
+  else
+    skipped = skipped + 1
+  end
+end
+
+case("descriptions that cannot be read", function()
+  if has_methods then return end
+  local library = os.getenv("GOBJECT_GIREPOSITORY") or "libgirepository-1.0.so.1"
+  is("no description of Gio can be read: " .. library .. " is not installed", G.require, "Gio")
+  is("GCancellable has no property cancel, and its methods are not known: " .. library .. " is not installed",
+     function() G.Cancellable():cancel() end)
+  is("GBytes has no method get_size: " .. library .. " is not installed",
+     function() return foreign.bytes("a").get_size end)
+end)
+
+described("methods", function()
+  local cancellable, calls = Gio.Cancellable.new(), 0
+  equal(cancellable:is_cancelled(), false)
+  cancellable:connect("cancelled", function() calls = calls + 1 end)
+  equal(select("#", cancellable:cancel()), 0)
+  equal(cancellable:is_cancelled(), true) equal(calls, 1)
+  local file = Gio.File.new_for_path("/nowhere/at all")
+  equal(file:get_path(), "/nowhere/at all") equal(file:get_parent():get_basename(), "nowhere")
+  equal(G.File.get_path(file), "/nowhere/at all")       -- by the class
+  equal(file:query_exists(), false)                     -- an argument that can be nil
+  equal(file:has_uri_scheme("file"), true)
+  local root = Gio.File.new_for_path("/")
+  equal(root:query_file_type("none"), "directory") equal(root:query_file_type({}, nil), "directory")
+  local info = root:query_info("standard::*", "nofollow-symlinks")
+  equal(info:get_name(), "/") equal(info:get_file_type(), "directory")
+  equal(info:get_attribute_uint32("standard::type"), 2)
+  local a, b = G.SimpleAction("a"), G.SimpleAction("b")
+  local binding = a:bind_property("enabled", b, "enabled", { ["sync-create"] = true })
+  a.enabled = false
+  equal(b.enabled, false) equal(binding.source, a)
+  b:set_property("enabled", true)                       -- a GValue
+  equal(b:get_enabled(), true) equal(b:get_name(), "b")
+  binding:unbind()
+  -- Those of scripts and of this module come first, then properties.
+  local Closing = subclass("GInputStream", { read = function() return "read" end })
+  equal(Closing():read(), "read")
+  local stateful = Gio.SimpleAction.new_stateful("v", nil, G.variant("i", 5))
+  equal(stateful.state, 5) equal(stateful:get_state(), 5)
+  stateful:set_state(G.variant("i", 7))
+  equal(stateful.state, 7)
+end)
+
+described("results", function()
+  local now = GLib.DateTime.new_utc(2020, 2, 29, 12, 30, 1.5)
+  equal(now:format("%F %T"), "2020-02-29 12:30:01") equal(now:add_days(1):format("%F"), "2020-03-01")
+  local year, month, day = now:get_ymd()
+  equal(year, 2020) equal(month, 2) equal(day, 29)
+  equal(now:get_seconds(), 1.5)
+  local scheme, user, host, port, path, query, fragment = GLib.uri_split("http://u@h:80/p?q#f", "none")
+  equal(table.concat({ scheme, user, host, port, path, query, fragment }, " "), "http u h 80 /p q f")
+  -- Flags and enums that have no GType.
+  local uri = GLib.Uri.parse("http://a%20b/c%20d?e=%20f", { ["encoded-path"] = true, ["encoded-query"] = true })
+  equal(uri:get_path(), "/c%20d") equal(uri:get_query(), "e=%20f") equal(uri:get_host(), "a b")
+  equal(uri:get_flags()["encoded-path"], true) equal(uri:get_flags()["has-password"], nil)
+  equal(GLib.Date.new_dmy(29, "february", 2020):get_weekday(), "saturday")
+  equal(GLib.unichar_toupper("\195\164"), "\195\132") equal(GLib.unichar_toupper(97), "A")
+  equal(GLib.PRIORITY_DEFAULT_IDLE, 200) equal(GLib.DIR_SEPARATOR_S, "/")
+  equal(tostring(GLib), "GLib") equal(tostring(Gio.Cancellable), "GCancellable")
+  equal(GLib.Checksum.new("sha256"):get_string():sub(1, 8), "e3b0c442")
+  local sum = GLib.Checksum.new("md5")
+  sum:update("abc")
+  equal(sum:get_string(), "900150983cd24fb0d6963f7d28e17f72")
+  equal(Gio.ListStore.new(Gio.SimpleAction):get_item_type(), G.SimpleAction)
+  equal(Gio.content_type_guess("a.png", nil), "image/png")
+end)
+
+-- What is owned: memory is right if the sanitizers say so as well.
+described("ownership", function()
+  local keys = GLib.KeyFile.new()
+  local text = "[a]\nb=1;2;3\nc=x;y\n"
+  equal(keys:load_from_data(text, #text, "none"), true)
+  equal(table.concat(keys:get_integer_list("a", "b"), " "), "1 2 3")            -- the container is ours
+  equal(table.concat(keys:get_string_list("a", "c"), " "), "x y")               -- all is
+  keys:set_integer_list("a", "d", { 4, -5 }) keys:set_string_list("a", "e", { "p", "q" })
+  equal(keys:get_string("a", "d"), "4;-5;") equal(keys:get_string("a", "e"), "p;q;")
+  equal(table.concat(keys:get_keys("a"), " "), "b c d e")
+  equal(table.concat(Gio.ThemedIcon.new_from_names({ "a" }):get_names(), " "), "a a-symbolic")    -- nothing is
+  equal(GLib.Bytes.new("abc\0def"):get_data(), "abc\0def") equal(GLib.Bytes.new_take("xy"):get_size(), 2)
+  local bytes = GLib.Bytes.new({ 97, 98 })
+  equal(bytes:unref_to_data(), "ab") equal(bytes:get_data(), "ab")              -- C takes a copy
+  equal(Gio.MemoryInputStream.new_from_bytes("text"):read_bytes(10):get_data(), "text")
+  -- Objects.
+  local before = foreign.finalized()
+  local file = foreign.watch(Gio.File.new_for_path("/a/b"))
+  equal(foreign.count(file), 1)
+  equal(foreign.count(foreign.watch(file:get_parent())), 1)
+  local group, action = foreign.watch(G.SimpleActionGroup()), foreign.watch(G.SimpleAction("a"))
+  group:insert(action)
+  equal(foreign.count(action), 2) equal(G.ActionMap.lookup_action(group, "a"), action) equal(foreign.count(action), 2)
+  local store = foreign.watch(Gio.ListStore.new(G.SimpleAction))
+  store:splice(0, 0, { action, action, G.SimpleAction("b") })
+  equal(foreign.count(action), 4) equal(#store, 3)
+  local found, position = store:find(store[3])
+  equal(found, true) equal(position, 2)
+  is("bad value for argument 3 of g_list_store_splice (GObject expected, got 5)",
+     function() store:splice(0, 1, { action, 5 }) end)
+  collectgarbage() collectgarbage()
+  equal(foreign.count(action), 4) equal(#store, 3)
+  local files
+  Gio.File.new_for_path("/"):enumerate_children("standard::name", "none"):next_files_async(3, 0, nil,
+    function(source, result) files = source:next_files_finish(result) G.quit() end)
+  G.run()
+  equal(#files, 3)
+  for i = 1, 3 do equal(foreign.count(foreign.watch(files[i])), 1) equal(type(files[i]:get_name()), "string") end
+  action:connect("activate", function() return group, store end)        -- a cycle
+  files, file, group, action, store = nil, nil, nil, nil, nil
+  await(before, 8)
+  -- Lists.
+  local command = Gio.AppInfo.create_from_commandline("true %U", nil, { ["supports-uris"] = true })
+  equal(command:launch_uris({ "file:///a", "file:///b" }), true) equal(command:launch({ Gio.File.new_for_path("/") }), true)
+  equal(command:launch({}), true)
+  is("bad value for argument 1 of g_app_info_launch (GFile expected, got 5)", command.launch, command, { command, 5 })
+end)
+
+described("errors", function()
+  local file, root = Gio.File.new_for_path("/nowhere/at all"), Gio.File.new_for_path("/")
+  is("Error removing file /nowhere/at all: No such file or directory", file.delete, file)
+  is("bad value for argument 1 of g_file_delete (GCancellable expected, got 5)", file.delete, file, 5)
+  is("bad value for argument 1 of g_file_has_uri_scheme (string expected, got nil)", file.has_uri_scheme, file)
+  is("bad value for argument 1 of g_file_new_for_path (string without zeros expected, got a)",
+     Gio.File.new_for_path, "a\0b")
+  is("g_file_get_path takes 1 values, got 2", file.get_path, file, 5)
+  is("bad value for self of g_file_get_path (GFile expected, got GCancellable)", file.get_path, G.Cancellable())
+  is("bad value for self of g_file_get_path (GFile expected, got nil)", file.get_path)
+  is("bad value for argument 1 of g_file_query_file_type (GFileQueryInfoFlags expected, got nne)",
+     root.query_file_type, root, "nne")
+  is("bad value for argument 1 of g_bytes_new (list expected, got 5)", GLib.Bytes.new, 5)
+  is("bad value for argument 1 of g_bytes_new (integer from 0 to 255 expected, got 256)", GLib.Bytes.new, { 256 })
+  is("bad value for argument 1 of g_unichar_toupper (a character expected, got ab)", GLib.unichar_toupper, "ab")
+  is("GLocalFile has no property or method get_pth (is get_path meant?)", function() return file.get_pth end)
+  is("GDateTime has no method formt", function() return GLib.DateTime.new_now_utc().formt end)
+  is("Gio has no Nothing", function() return Gio.Nothing end)
+  is("no value of Lua can be a Gio.IOModuleClass", function() return Gio.IOModuleClass end)
+  is("Typelib file for namespace 'Nothing' (any version) not found", G.require, "Nothing")
+  is("Requiring namespace 'Gio' version '7.0', but '2.0' is already loaded", G.require, "Gio", "7.0")
+  is("g_object_set_data cannot be called: no value of Lua can be its argument 2 (void)", file.set_data, file, "x", 5)
+  local store = G.ListStore(G.SimpleAction)
+  is("argument 1 of g_list_store_sort cannot be a function of Lua: a GLib.CompareDataFunc has to do with void",
+     store.sort, store, function() end)
+  -- The counts are the binding's.
+  for _, name in ipairs { "ref", "unref", "ref_sink", "force_floating" } do
+    equal(pcall(function() return file[name] end), false)
+  end
+  local action = G.SimpleAction("a")
+  action:connect("notify::enabled", function() error("in notify") end)
+  is("in notify", action.set_enabled, action, false)
+end)
+
+described("callbacks", function()
+  local n, kept = 0, setmetatable({}, { __mode = "k" })
+  do
+    local upvalue = {}
+    kept[upvalue] = true
+    GLib.timeout_add(GLib.PRIORITY_DEFAULT, 0, function()
+      n = n + (upvalue and 1)
+      if n == 3 then G.quit() end
+      return n < 3
+    end)
+  end
+  G.run()
+  equal(n, 3)
+  -- One that removes itself, and goes on.
+  local id
+  id = GLib.idle_add(0, function()
+    local here = kept
+    GLib.source_remove(id)
+    for _ = 1, 10 do GLib.get_user_name() end
+    n = here and 10
+    G.quit()
+    return false
+  end)
+  G.run()
+  equal(n, 10)
+  GLib.idle_add(0, function() error("in idle") end)
+  is("in idle", G.run)
+  GLib.idle_add(0, function() return "x" end)
+  is("bad value for the result of a callback (boolean expected, got x)", G.run)
+  is("bad value for argument 2 of g_idle_add_full (function expected, got 5)", GLib.idle_add, 0, 5)
+  collectgarbage() collectgarbage()
+  equal(next(kept), nil)
+  -- A result that is ready later.
+  local before, name, failure = foreign.finalized(), nil, nil
+  do
+    local root = foreign.watch(Gio.File.new_for_path("/"))
+    root:query_info_async("standard::name", "none", 0, nil, function(source, result)
+      equal(source, root)
+      name = source:query_info_finish(result):get_name()
+      local nowhere = foreign.watch(Gio.File.new_for_path("/nowhere"))
+      nowhere:query_info_async("standard::name", "none", 0, nil, function(_, second)
+        failure = select(2, pcall(nowhere.query_info_finish, nowhere, second))
+        G.quit()
+      end)
+    end)
+  end
+  G.run()
+  equal(name, "/")
+  assert(failure:find("No such file"), failure)
+  await(before, 2)
+end)
+
 case("types that scripts define", function()
   local order = {}
   local Parent = subclass(G.ListStore, {
@@ -452,7 +667,7 @@ case("types that scripts define", function()
   c:connect("notify::title", function(self) text = self.title end)
   c.title = "others"
   equal(text, "others")
-  is(("%s has no property titel (is title meant?)"):format(G.type(Child)), function() return c.titel end)
+  is(("%s has no property or method titel (is title meant?)"):format(G.type(Child)), function() return c.titel end)
   is(("bad value for owner of %s (GObject expected, got 5)"):format(G.type(Child)), function() c.owner = 5 end)
 end)
 
@@ -909,6 +1124,49 @@ case("trees of widgets", function()
   kept = nil
   foreign.drop()
   check_collected(before, 506)
+end)
+
+case("widgets by description", function()
+  local is_there, Gtk = pcall(function() return has_display and G.require("Gtk", "4.0") end)
+  if not is_there or not Gtk then
+    skipped = skipped + 1
+    return
+  end
+  local before = foreign.finalized()
+  do
+    local box, button = foreign.watch(Gtk.Box.new("vertical", 5)), foreign.watch(Gtk.Button.new_with_label("OK"))
+    box:append(button)
+    button:connect("clicked", function() box:remove(button) end)
+    equal(box:get_first_child(), button) equal(box:get_orientation(), "vertical") equal(G.unexplained(button), 0)
+    button:emit("clicked")
+    equal(box:get_first_child(), nil)
+    box:append(button)
+    local text = Gtk.TextBuffer.new(nil)
+    text:set_text("a text\nof two lines", -1)
+    local first, last = text:get_bounds()               -- structs that the caller allocates
+    equal(text:get_text(first, last, false), "a text\nof two lines")
+    local ok, place = text:get_iter_at_line(1)
+    equal(ok, true) equal(place:forward_char(), true)
+    text:insert(place, "--", 2)                         -- this changes the place
+    equal(text:get_text(text:get_start_iter(), place, false), "a text\no--")
+    local list = Gtk.ListBox.new()
+    for i = 1, 5 do list:append(Gtk.Label.new("row " .. i)) end
+    list:set_sort_func(function(a, b)
+      return a:get_child():get_label() > b:get_child():get_label() and -1 or 1
+    end)
+    equal(list:get_row_at_index(0):get_child():get_label(), "row 5")
+    list:set_sort_func(nil)
+    local entry = Gtk.Entry.new()
+    entry:set_text("abc") entry:select_region(0, 2)
+    local selected, from, to = entry:get_selection_bounds()
+    equal(selected, true) equal(from, 0) equal(to, 2) equal(entry.text, "abc")
+    local store = new_store()
+    for i = 1, 5 do store:append(G.SimpleAction("a" .. i)) end
+    local filter = Gtk.CustomFilter.new(function(item) return item.name > "a3" end)
+    local filtered = Gtk.FilterListModel.new(store, filter)     -- C takes a reference to each
+    equal(#filtered, 2) equal(foreign.count(store), 2) equal(foreign.count(filter), 2)
+  end
+  check_collected(before, 2)
 end)
 
 -- ---- which references the types of C have ----

@@ -1,6 +1,6 @@
 #!/bin/sh
-# readme.sh LUA - the example of the page, built by the line that it gives (with the flags of LUA), prints what stands
-# below it.
+# readme.sh LUA - the first example of the page, built by the line that it gives (with the flags of LUA), prints what
+# stands below it. The second one runs.
 . tests/lib.sh
 lua=$1
 out=$PWD/$BUILD/lua/$lua/gobject/readme
@@ -8,10 +8,10 @@ readme=examples/gobject/README.md
 rm -rf "$out"
 mkdir -p "$out" || exit 1
 
-# The first block fenced with ```LANGUAGE.
+# block LANGUAGE [NUMBER]: the first block fenced with ```LANGUAGE, or that of this number.
 block() {
-    awk -v fence="\`\`\`$1" '$0 == fence && !done { inside = 1; next }
-                             inside && $0 == "```" { inside = 0; done = 1 }
+    awk -v fence="\`\`\`$1" -v wanted="${2-1}" '$0 == fence { inside = ++n == wanted; next }
+                             $0 == "```" { inside = 0 }
                              inside { print }' "$readme"
 }
 block lua >"$out/script.lua"
@@ -26,5 +26,9 @@ if (cd "$out" && LUA_CPATH='./?.so' "$lua" script.lua) >"$out/printed.txt" 2>&1;
 else
     fail "what it prints with $lua: it fails"
     cat "$out/printed.txt"
+fi
+if (cd "$out" && LUA_CPATH='./?.so' "$lua" -e 'print(pcall(require("gobject").require, "Gio"))') | grep -q '^true'; then
+    { echo 'local G = require "gobject"'; block lua 2; } >"$out/methods.lua"
+    expect "methods by their descriptions, with $lua" sh -c "cd '$out' && LUA_CPATH='./?.so' $lua methods.lua"
 fi
 finish
