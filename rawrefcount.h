@@ -371,6 +371,7 @@
  *          float, tracebacks, PyErr_GetExcInfo and its kin, PyHeapTypeObject, PyObject_Malloc, PyObject_Print,
  *          PyGILState_Ensure, PyReversed_Type, PyNumber_ToBase, PyUnicode_Tailmatch, PyByteArray_FromObject.
  *          In pvm: the methods of str, the functions of `builtins`, (sorted items), (getattr x 'name default).
+ *        New in Python.h: PyStructSequence, all of memoryview, PyFloat_Pack2 and its kin, the methods of dict.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;

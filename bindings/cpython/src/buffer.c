@@ -1,4 +1,4 @@
-/* buffer.c - the buffer protocol, bytearray, and a memoryview of simple buffers. */
+/* buffer.c - the buffer protocol, and bytearray. */
 #include "internal.h"
 
 int PyObject_CheckBuffer(PyObject *op)
@@ -52,11 +52,122 @@ int PyBuffer_FillInfo(Py_buffer *view, PyObject *op, void *bytes, Py_ssize_t n, 
     return 0;
 }
 
+/* Whether the items follow each other, the last dimension first (first: it is the one whose items are adjacent). */
+static int is_contiguous(const Py_buffer *view, int first, int by)
+{
+    Py_ssize_t next = view->itemsize;
+    int i;
+    if (view->suboffsets != NULL)
+        return 0;
+    if (view->len == 0 || view->ndim == 0 || view->shape == NULL)
+        return 1;
+    for (i = first; i >= 0 && i < view->ndim; i += by) {
+        if (view->shape[i] > 1 && (view->strides != NULL ? view->strides[i] != next : by > 0 && next != view->itemsize))
+            return 0;
+        next *= view->shape[i];
+    }
+    return 1;
+}
+
 int PyBuffer_IsContiguous(const Py_buffer *view, char order)
 {
-    (void)order;
-    return view->suboffsets == NULL
-        && (view->strides == NULL || (view->ndim <= 1 && (view->ndim == 0 || view->strides[0] == view->itemsize)));
+    return ((order == 'C' || order == 'A') && is_contiguous(view, view->ndim - 1, -1))
+        || ((order == 'F' || order == 'A') && is_contiguous(view, 0, 1));
+}
+
+void PyBuffer_FillContiguousStrides(int ndim, Py_ssize_t *shape, Py_ssize_t *strides, int itemsize, char order)
+{
+    Py_ssize_t next = itemsize;
+    int i, k;
+    for (i = 0; i < ndim; i++) {
+        k = order == 'F' ? i : ndim - 1 - i;
+        strides[k] = next;
+        next *= shape[k];
+    }
+}
+
+void *PyBuffer_GetPointer(const Py_buffer *view, const Py_ssize_t *indices)
+{
+    char *p = view->buf;
+    int i;
+    for (i = 0; i < view->ndim; i++) {
+        p += view->strides[i] * indices[i];
+        if (view->suboffsets != NULL && view->suboffsets[i] >= 0)
+            p = *(char **)(void *)p + view->suboffsets[i];
+    }
+    return p;
+}
+
+/* Copies the items, in this order, to bytes or from them. */
+static int copy_items(const Py_buffer *view, char *bytes, Py_ssize_t n, char order, int to_view)
+{
+    Py_ssize_t strides[PyBUF_MAX_NDIM], at[PyBUF_MAX_NDIM], k, rest, size = view->itemsize;
+    Py_buffer all = *view;
+    int i, dim;
+    if (n > view->len)
+        n = view->len;
+    if (order == 'A')
+        order = PyBuffer_IsContiguous(view, 'F') && !PyBuffer_IsContiguous(view, 'C') ? 'F' : 'C';
+    if (PyBuffer_IsContiguous(view, order)) {
+        memcpy(to_view ? view->buf : bytes, to_view ? bytes : view->buf, (size_t)n);
+        return 0;
+    }
+    if (all.strides == NULL) {
+        PyBuffer_FillContiguousStrides(all.ndim, all.shape, strides, (int)size, 'C');
+        all.strides = strides;
+    }
+    for (k = 0; (k + 1) * size <= n; k++) {
+        char *p;
+        for (i = 0, rest = k; i < all.ndim; i++) {
+            dim = order == 'F' ? i : all.ndim - 1 - i;
+            at[dim] = rest % all.shape[dim];
+            rest /= all.shape[dim];
+        }
+        p = PyBuffer_GetPointer(&all, at);
+        memcpy(to_view ? p : bytes + k * size, to_view ? bytes + k * size : p, (size_t)size);
+    }
+    return 0;
+}
+
+int PyBuffer_ToContiguous(void *bytes, const Py_buffer *view, Py_ssize_t n, char order)
+{
+    if (n == view->len)
+        return copy_items(view, bytes, n, order, 0);
+    PyErr_SetString(PyExc_ValueError, "PyBuffer_ToContiguous: len != view->len");
+    return -1;
+}
+
+int PyBuffer_FromContiguous(const Py_buffer *view, const void *bytes, Py_ssize_t n, char order)
+{
+    return copy_items(view, (char *)(uintptr_t)bytes, n, order, 1);
+}
+
+int PyObject_CopyData(PyObject *to, PyObject *from)
+{
+    Py_buffer x, y;
+    char *bytes;
+    int code = -1;
+    if (!PyObject_CheckBuffer(to) || !PyObject_CheckBuffer(from)) {
+        PyErr_SetString(PyExc_TypeError, "both destination and source must be bytes-like objects");
+        return -1;
+    }
+    if (PyObject_GetBuffer(to, &x, PyBUF_FULL) < 0)
+        return -1;
+    if (PyObject_GetBuffer(from, &y, PyBUF_FULL_RO) < 0) {
+        PyBuffer_Release(&x);
+        return -1;
+    }
+    bytes = PyMem_Malloc((size_t)y.len);
+    if (x.len < y.len)
+        PyErr_SetString(PyExc_BufferError, "destination is too small to receive data from source");
+    else if (bytes == NULL)
+        PyErr_NoMemory();
+    else if (PyBuffer_ToContiguous(bytes, &y, y.len, 'C') == 0)
+        code = PyBuffer_FromContiguous(&x, bytes, y.len, 'C');
+    PyMem_Free(bytes);
+    PyBuffer_Release(&x);
+    PyBuffer_Release(&y);
+    return code;
 }
 
 /* ---- bytearray ------------------------------------------------------------- */
@@ -188,53 +299,4 @@ PyTypeObject PyByteArray_Type = {
     .tp_dealloc = array_dealloc, .tp_repr = array_repr, .tp_as_sequence = &array_as_sequence,
     .tp_hash = PyObject_HashNotImplemented, .tp_as_buffer = &array_as_buffer, .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_richcompare = array_richcompare, .tp_iter = PySeqIter_New, .tp_new = array_new
-};
-
-/* ---- memoryview ------------------------------------------------------------- */
-
-typedef struct {
-    PyObject_HEAD
-    Py_buffer view;
-} memoryview;
-
-PyObject *PyMemoryView_FromObject(PyObject *op)
-{
-    PyObject *m = _PyObject_New(&PyMemoryView_Type);
-    if (m != NULL && PyObject_GetBuffer(op, &((memoryview *)(void *)m)->view, PyBUF_FULL_RO) < 0)
-        Py_CLEAR(m);
-    return m;
-}
-
-static void view_dealloc(PyObject *op)
-{
-    PyBuffer_Release(&((memoryview *)(void *)op)->view);
-    PyObject_Free(op);
-}
-
-static int view_getbuffer(PyObject *op, Py_buffer *view, int flags)
-{
-    const Py_buffer *mine = &((memoryview *)(void *)op)->view;
-    return PyBuffer_FillInfo(view, op, mine->buf, mine->len, mine->readonly, flags);
-}
-
-static Py_ssize_t view_length(PyObject *op)
-{
-    const Py_buffer *mine = &((memoryview *)(void *)op)->view;
-    return mine->itemsize > 0 ? mine->len / mine->itemsize : 0;
-}
-
-static PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    PyObject *op;
-    (void)type, (void)kwargs;
-    return PyArg_ParseTuple(args, "O:memoryview", &op) ? PyMemoryView_FromObject(op) : NULL;
-}
-
-static PyBufferProcs view_as_buffer = { view_getbuffer, NULL };
-static PySequenceMethods view_as_sequence = { .sq_length = view_length };
-
-PyTypeObject PyMemoryView_Type = {
-    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "memoryview", .tp_basicsize = sizeof(memoryview),
-    .tp_dealloc = view_dealloc, .tp_as_sequence = &view_as_sequence, .tp_as_buffer = &view_as_buffer,
-    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_richcompare = array_richcompare, .tp_new = view_new
 };

@@ -260,6 +260,39 @@ int PyDict_Merge(PyObject *op, PyObject *other, int override)
 
 int PyDict_Update(PyObject *op, PyObject *other) { return PyDict_Merge(op, other, 1); }
 
+/* Each item is a sequence of a key and a value. */
+int PyDict_MergeFromSeq2(PyObject *op, PyObject *pairs, int override)
+{
+    PyObject *it = PyObject_GetIter(pairs), *item, *pair, *key, *value;
+    Py_ssize_t i;
+    int known;
+    if (it == NULL)
+        return -1;
+    for (i = 0; (item = PyIter_Next(it)) != NULL; i++) {
+        pair = PySequence_Fast(item, "");
+        if (pair == NULL && PyErr_ExceptionMatches(PyExc_TypeError))
+            PyErr_Format(PyExc_TypeError, "cannot convert dictionary update sequence element #%zd to a sequence", i);
+        else if (pair != NULL && PySequence_Fast_GET_SIZE(pair) != 2)
+            PyErr_Format(PyExc_ValueError, "dictionary update sequence element #%zd has length %zd; 2 is required", i,
+                         PySequence_Fast_GET_SIZE(pair));
+        if (!PyErr_Occurred()) {
+            key = Py_NewRef(PySequence_Fast_GET_ITEM(pair, 0));
+            value = Py_NewRef(PySequence_Fast_GET_ITEM(pair, 1));
+            known = override ? 0 : PyDict_Contains(op, key);
+            if (known == 0)
+                PyDict_SetItem(op, key, value);
+            Py_DECREF(key);
+            Py_DECREF(value);
+        }
+        Py_XDECREF(pair);
+        Py_DECREF(item);
+        if (PyErr_Occurred())
+            break;
+    }
+    Py_DECREF(it);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 PyObject *PyDict_Copy(PyObject *op)
 {
     PyObject *copy = PyDict_New();
@@ -404,30 +437,28 @@ static PyObject *richcompare(PyObject *a, PyObject *b, int op)
     return same < 0 || PyErr_Occurred() ? NULL : PyBool_FromLong(same == (op == Py_EQ));
 }
 
+/* As the arguments of update and of dict(): what the method `keys` makes a mapping, or pairs. */
+static int update(PyObject *op, PyObject *args, PyObject *kwargs, const char *name)
+{
+    PyObject *other = NULL;
+    int code = 0, maps;
+    if (!PyArg_UnpackTuple(args, name, 0, 1, &other))
+        return -1;
+    maps = other != NULL && (PyDict_Check(other) || PyObject_HasAttrString(other, "keys"));
+    if (other != NULL)
+        code = maps ? PyDict_Update(op, other) : PyDict_MergeFromSeq2(op, other, 1);
+    if (code == 0 && kwargs != NULL)
+        code = PyArg_ValidateKeywordArguments(kwargs) ? PyDict_Update(op, kwargs) : -1;
+    return code;
+}
+
 static PyObject *dict_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    PyObject *x = NULL, *op;
+    PyObject *op;
     if (type != &PyDict_Type)
         return PyErr_Format(PyExc_TypeError, "a dict cannot be a base of an object");
-    if (!PyArg_ParseTuple(args, "|O:dict", &x))
-        return NULL;
     op = PyDict_New();
-    if (op != NULL && x != NULL) {
-        PyObject *pairs = PyDict_Check(x) || PyObject_HasAttrString(x, "keys") ? NULL
-                        : PySequence_Fast(x, "cannot convert to a dict");
-        Py_ssize_t i;
-        if (pairs == NULL && (PyErr_Occurred() || PyDict_Update(op, x) < 0))
-            Py_CLEAR(op);
-        for (i = 0; op != NULL && pairs != NULL && i < PySequence_Fast_GET_SIZE(pairs); i++) {
-            PyObject *pair = PySequence_Tuple(PySequence_Fast_GET_ITEM(pairs, i));
-            if (pair == NULL || PyTuple_GET_SIZE(pair) != 2
-                || PyDict_SetItem(op, PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1)) < 0)
-                Py_CLEAR(op);
-            Py_XDECREF(pair);
-        }
-        Py_XDECREF(pairs);
-    }
-    if (op != NULL && kwargs != NULL && PyDict_Update(op, kwargs) < 0)
+    if (op != NULL && update(op, args, kwargs, "dict") < 0)
         Py_CLEAR(op);
     return op;
 }
@@ -446,17 +477,120 @@ static PyObject *method_values(PyObject *op, PyObject *none) { (void)none; retur
 static PyObject *method_items(PyObject *op, PyObject *none) { (void)none; return PyDict_Items(op); }
 static PyObject *method_copy(PyObject *op, PyObject *none) { (void)none; return PyDict_Copy(op); }
 
+static PyObject *method_clear(PyObject *op, PyObject *none) { (void)none; PyDict_Clear(op); Py_RETURN_NONE; }
+
+static PyObject *method_setdefault(PyObject *op, PyObject *args)
+{
+    PyObject *key, *otherwise = Py_None;
+    return PyArg_UnpackTuple(args, "setdefault", 1, 2, &key, &otherwise) ? Py_XNewRef(PyDict_SetDefault(op, key, otherwise)) : NULL;
+}
+
+static PyObject *method_update(PyObject *op, PyObject *args, PyObject *kwargs)
+{
+    return update(op, args, kwargs, "update") < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *method_pop(PyObject *op, PyObject *args)
+{
+    PyObject *key, *otherwise = NULL, *value;
+    if (!PyArg_UnpackTuple(args, "pop", 1, 2, &key, &otherwise))
+        return NULL;
+    value = Py_XNewRef(PyDict_GetItemWithError(op, key));
+    if (value == NULL && !PyErr_Occurred()) {
+        if (otherwise != NULL)
+            return Py_NewRef(otherwise);
+        PyErr_SetObject(PyExc_KeyError, key);
+    }
+    if (value != NULL && PyDict_DelItem(op, key) < 0)
+        Py_CLEAR(value);
+    return value;
+}
+
+/* The last one. */
+static PyObject *method_popitem(PyObject *op, PyObject *none)
+{
+    cvm_value d = py_host_of(op);
+    PyObject *key, *value, *pair;
+    size_t at;
+    (void)none;
+    if (d == CVM_NONE)
+        return NULL;
+    for (at = CVM_DICT_OF(d)->used; at > 0 && CVM_VECTOR_OF(CVM_DICT_OF(d)->entries)->items[2 * (at - 1)] == CVM_NONE; at--)
+        ;
+    if (at == 0)
+        return PyErr_Format(PyExc_KeyError, "popitem(): dictionary is empty");
+    at--;
+    if (!next_new(op, &at, &key, &value))
+        return NULL;
+    pair = Py_BuildValue("(NN)", key, value);
+    if (pair != NULL && PyDict_DelItem(op, PyTuple_GET_ITEM(pair, 0)) < 0)
+        Py_CLEAR(pair);
+    return pair;
+}
+
+static PyObject *method_fromkeys(PyObject *type, PyObject *args)
+{
+    PyObject *items, *value = Py_None, *it, *key, *op;
+    if (!PyArg_UnpackTuple(args, "fromkeys", 1, 2, &items, &value))
+        return NULL;
+    op = PyObject_CallNoArgs(type);
+    it = op != NULL ? PyObject_GetIter(items) : NULL;
+    while (it != NULL && !PyErr_Occurred() && (key = PyIter_Next(it)) != NULL) {
+        PyObject_SetItem(op, key, value);
+        Py_DECREF(key);
+    }
+    Py_XDECREF(it);
+    if (PyErr_Occurred())
+        Py_CLEAR(op);
+    return op;
+}
+
+static PyObject *method_reversed(PyObject *op, PyObject *none)
+{
+    PyObject *keys = PyDict_Keys(op), *it = NULL;
+    (void)none;
+    if (keys != NULL && PyList_Reverse(keys) == 0)
+        it = PyObject_GetIter(keys);
+    Py_XDECREF(keys);
+    return it;
+}
+
+static PyObject *or(PyObject *a, PyObject *b)
+{
+    PyObject *both;
+    if (!PyDict_Check(a) || !PyDict_Check(b))
+        Py_RETURN_NOTIMPLEMENTED;
+    both = PyDict_Copy(a);
+    if (both != NULL && PyDict_Update(both, b) < 0)
+        Py_CLEAR(both);
+    return both;
+}
+
+static PyObject *or_in_place(PyObject *a, PyObject *b)
+{
+    PyObject *args = PyTuple_Pack(1, b);
+    int code = args != NULL ? update(a, args, NULL, "update") : -1;
+    Py_XDECREF(args);
+    return code == 0 ? Py_NewRef(a) : NULL;
+}
+
 static PyMethodDef methods[] = {
     { "get", method_get, METH_VARARGS, NULL }, { "keys", method_keys, METH_NOARGS, NULL },
     { "values", method_values, METH_NOARGS, NULL }, { "items", method_items, METH_NOARGS, NULL },
-    { "copy", method_copy, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL }
+    { "copy", method_copy, METH_NOARGS, NULL }, { "clear", method_clear, METH_NOARGS, NULL },
+    { "pop", method_pop, METH_VARARGS, NULL }, { "popitem", method_popitem, METH_NOARGS, NULL },
+    { "setdefault", method_setdefault, METH_VARARGS, NULL },
+    { "update", (PyCFunction)(void (*)(void))method_update, METH_VARARGS | METH_KEYWORDS, NULL },
+    { "fromkeys", method_fromkeys, METH_VARARGS | METH_CLASS, NULL }, { "__reversed__", method_reversed, METH_NOARGS, NULL },
+    { NULL, NULL, 0, NULL }
 };
+static PyNumberMethods as_number = { .nb_or = or, .nb_inplace_or = or_in_place };
 static PySequenceMethods as_sequence = { .sq_contains = PyDict_Contains };
 static PyMappingMethods as_mapping = { .mp_length = PyDict_Size, .mp_subscript = subscript, .mp_ass_subscript = ass_subscript };
 
 PyTypeObject PyDict_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "dict", .tp_basicsize = sizeof(PyObject), .tp_repr = repr,
-    .tp_as_sequence = &as_sequence, .tp_as_mapping = &as_mapping, .tp_hash = PyObject_HashNotImplemented,
+    .tp_as_number = &as_number, .tp_as_sequence = &as_sequence, .tp_as_mapping = &as_mapping, .tp_hash = PyObject_HashNotImplemented,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DICT_SUBCLASS, .tp_richcompare = richcompare, .tp_iter = iter,
     .tp_methods = methods, .tp_new = dict_new
 };

@@ -1,6 +1,8 @@
 /* float.c - float. */
 #include "internal.h"
 
+#include <float.h>
+
 PyObject *PyFloat_FromDouble(double n)
 {
     PyObject *op = py_take_spare(PY_SPARE_FLOAT);
@@ -99,14 +101,19 @@ char *PyOS_double_to_string(double n, char code, int precision, int flags, int *
         snprintf(text, 400, format, precision, n);
     } else {
         for (digits = 1; digits <= 17; digits++) {
-            snprintf(text, 400, "%.*g", digits, n);
+            char *last;
+            snprintf(text, 400, "%.*e", digits - 1, n);
             if (strtod(text, NULL) == n)
                 break;
+            last = strchr(text, 'e') - 1;               /* below a power of two numbers are nearer than above it */
+            if (*last < '9' && (++*last, strtod(text, NULL) == n))
+                break;
         }
-        if (fabs(n) >= 1e16 || (n != 0 && fabs(n) < 1e-4))
-            snprintf(text, 400, "%.*e", digits - 1, n);
-        else if (strpbrk(text, "e") != NULL)
-            snprintf(text, 400, "%.0f", n);
+        if (n == 0 || (fabs(n) < 1e16 && fabs(n) >= 1e-4)) {
+            snprintf(text, 400, "%.*g", digits, n);
+            if (strpbrk(text, "e") != NULL)
+                snprintf(text, 400, "%.0f", n);
+        }
         if (strchr(text, 'e') != NULL) {            /* as CPython: no zeros behind, two digits of exponent */
             char *e = strchr(text, 'e'), *last = e;
             while (strchr(text, '.') != NULL && (last[-1] == '0'))
@@ -226,6 +233,93 @@ static Py_hash_t hash(PyObject *op)
     h = (Py_hash_t)(u.bits * 0x9e3779b97f4a7c15u >> 3);
     return h == -1 ? -2 : h;
 }
+
+/* ---- as bytes --------------------------------------------------------------- */
+
+double PyFloat_GetMax(void) { return DBL_MAX; }
+double PyFloat_GetMin(void) { return DBL_MIN; }
+
+static void put_bytes(uint64_t bits, char *p, int n, int little)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        p[i] = (char)(bits >> 8 * (little ? i : n - 1 - i));
+}
+
+static uint64_t get_bytes(const char *p, int n, int little)
+{
+    uint64_t bits = 0;
+    int i;
+    for (i = 0; i < n; i++)
+        bits |= (uint64_t)(unsigned char)p[i] << 8 * (little ? i : n - 1 - i);
+    return bits;
+}
+
+static int too_large(char format)
+{
+    PyErr_Format(PyExc_OverflowError, "float too large to pack with %c format", format);
+    return -1;
+}
+
+/* A sign, 5 bits of exponent, 10 of the fraction. */
+int PyFloat_Pack2(double x, char *p, int little)
+{
+    double m = fabs(x);
+    uint64_t bits = isnan(x) ? 0x7e00 : 0x7c00;
+    int e;
+    if (isfinite(x)) {
+        e = m > 0 ? Py_MAX(ilogb(m), -14) : -14;
+        if (e > 15)
+            return too_large('e');
+        bits = ((uint64_t)(e + 14) << 10) + (uint64_t)nearbyint(ldexp(m, 10 - e));      /* the leading digit adds 1 to the exponent */
+        if (bits >= 0x7c00)
+            return too_large('e');
+    }
+    put_bytes(bits | (signbit(x) ? 0x8000 : 0), p, 2, little);
+    return 0;
+}
+
+int PyFloat_Pack4(double x, char *p, int little)
+{
+    union { float x; uint32_t bits; } u;
+    u.x = (float)x;
+    if (isinf(u.x) && !isinf(x))
+        return too_large('f');
+    put_bytes(u.bits, p, 4, little);
+    return 0;
+}
+
+int PyFloat_Pack8(double x, char *p, int little)
+{
+    union { double x; uint64_t bits; } u;
+    u.x = x;
+    put_bytes(u.bits, p, 8, little);
+    return 0;
+}
+
+double PyFloat_Unpack2(const char *p, int little)
+{
+    uint64_t bits = get_bytes(p, 2, little);
+    int e = (int)(bits >> 10 & 31), m = (int)(bits & 1023);
+    double x = e == 31 ? m != 0 ? (double)NAN : (double)INFINITY : ldexp(e != 0 ? m + 1024 : m, (e != 0 ? e : 1) - 25);
+    return bits >> 15 ? -x : x;
+}
+
+double PyFloat_Unpack4(const char *p, int little)
+{
+    union { float x; uint32_t bits; } u;
+    u.bits = (uint32_t)get_bytes(p, 4, little);
+    return (double)u.x;
+}
+
+double PyFloat_Unpack8(const char *p, int little)
+{
+    union { double x; uint64_t bits; } u;
+    u.bits = get_bytes(p, 8, little);
+    return u.x;
+}
+
+/* ---- the type ---------------------------------------------------------------- */
 
 static PyObject *float_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {

@@ -286,8 +286,9 @@ unsigned long PyLong_AsUnsignedLongMask(PyObject *op) { return (unsigned long)Py
 
 void *PyLong_AsVoidPtr(PyObject *op)
 {
-    return (void *)(uintptr_t)(PyLong_Check(op) && IS_NEGATIVE(op) ? (unsigned long long)PyLong_AsLongLong(op)
-                                                                   : PyLong_AsUnsignedLongLong(op));
+    unsigned long long n = op != NULL && PyLong_Check(op) && IS_NEGATIVE(op) ? (unsigned long long)PyLong_AsLongLong(op)
+                                                                             : PyLong_AsUnsignedLongLong(op);
+    return n == (unsigned long long)-1 && PyErr_Occurred() ? NULL : (void *)(uintptr_t)n;
 }
 
 double PyLong_AsDouble(PyObject *op)

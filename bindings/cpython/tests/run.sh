@@ -73,6 +73,7 @@ module managed - managed.c managed
 module sets - sets.c sets
 module more - more.c more
 module words - words.c words
+module kinds - kinds.c kinds
 module markupsafe markupsafe src/markupsafe/_speedups.c markupsafe._speedups
 module heapq python3.11 Modules/_heapqmodule.c _heapq -I"$modules"
 module bisect python3.11 Modules/_bisectmodule.c _bisect -I"$modules"
@@ -105,7 +106,7 @@ module simplejson simplejson simplejson/_speedups.c simplejson._speedups
 # ---- what CPython says too
 python_headers=$(python3 -c 'import sys, sysconfig; sys.version_info[:2] == (3, 11) and print(sysconfig.get_path("include"))' 2>/dev/null)
 mkdir -p "$out/python"
-for name in weak same sets more words; do
+for name in weak same sets more words kinds; do
     says=$here/$name.txt
     [ -f "$says" ] || says=$here/$name.utf8
     # shellcheck disable=SC2086

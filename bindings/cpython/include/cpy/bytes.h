@@ -47,6 +47,28 @@ int PyObject_GetBuffer(PyObject *op, Py_buffer *view, int flags);
 void PyBuffer_Release(Py_buffer *view);
 int PyBuffer_FillInfo(Py_buffer *view, PyObject *op, void *bytes, Py_ssize_t size, int readonly, int flags);
 int PyBuffer_IsContiguous(const Py_buffer *view, char order);
+void *PyBuffer_GetPointer(const Py_buffer *view, const Py_ssize_t *indices);
+void PyBuffer_FillContiguousStrides(int ndim, Py_ssize_t *shape, Py_ssize_t *strides, int itemsize, char order);
+int PyBuffer_ToContiguous(void *bytes, const Py_buffer *view, Py_ssize_t n, char order);
+int PyBuffer_FromContiguous(const Py_buffer *view, const void *bytes, Py_ssize_t n, char order);
+int PyObject_CopyData(PyObject *to, PyObject *from);
+
+typedef struct {
+    PyVarObject ob_base;
+    PyObject *mbuf;                 /* (private, like all but the view) NULL: released */
+    Py_hash_t hash;
+    Py_ssize_t exports;             /* buffers that others have from it */
+    Py_buffer view;
+    PyObject *weakreflist;
+    Py_ssize_t ob_array[1];         /* of the view: shape, strides, suboffsets */
+} PyMemoryViewObject;
+
+#define PyMemoryView_Check(op) Py_IS_TYPE(op, &PyMemoryView_Type)
+#define PyMemoryView_GET_BUFFER(op) (&((PyMemoryViewObject *)(void *)(op))->view)
+#define PyMemoryView_GET_BASE(op) (PyMemoryView_GET_BUFFER(op)->obj)
 PyObject *PyMemoryView_FromObject(PyObject *op);
+PyObject *PyMemoryView_FromMemory(char *memory, Py_ssize_t size, int flags);
+PyObject *PyMemoryView_FromBuffer(const Py_buffer *view);
+PyObject *PyMemoryView_GetContiguous(PyObject *op, int kind, char order);
 
 #endif

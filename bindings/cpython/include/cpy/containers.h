@@ -39,6 +39,29 @@ int PyTuple_SetItem(PyObject *op, Py_ssize_t i, PyObject *item);
 int _PyTuple_Resize(PyObject **op, Py_ssize_t n);               /* the caller has the only reference */
 PyObject *PyTuple_GetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high);
 
+/* ---- struct sequences: tuples with named items ---------------------------- */
+
+typedef struct {
+    const char *name, *doc;
+} PyStructSequence_Field;
+
+typedef struct {
+    const char *name, *doc;
+    PyStructSequence_Field *fields;             /* behind the last one, a name NULL */
+    int n_in_sequence;                          /* so many are items of the tuple. The others have only their names */
+} PyStructSequence_Desc;
+
+typedef PyTupleObject PyStructSequence;
+extern const char *const PyStructSequence_UnnamedField;         /* the name of a field that has none */
+int PyStructSequence_InitType2(PyTypeObject *type, PyStructSequence_Desc *desc);
+void PyStructSequence_InitType(PyTypeObject *type, PyStructSequence_Desc *desc);
+PyTypeObject *PyStructSequence_NewType(PyStructSequence_Desc *desc);
+PyObject *PyStructSequence_New(PyTypeObject *type);
+void PyStructSequence_SetItem(PyObject *op, Py_ssize_t i, PyObject *item);      /* steals */
+PyObject *PyStructSequence_GetItem(PyObject *op, Py_ssize_t i);                 /* borrowed */
+#define PyStructSequence_SET_ITEM(op, i, item) PyStructSequence_SetItem(_PyObject_CAST(op), (i), (item))
+#define PyStructSequence_GET_ITEM(op, i) PyStructSequence_GetItem(_PyObject_CAST(op), (i))
+
 /* ---- list --------------------------------------------------------------- */
 
 typedef struct {
@@ -103,6 +126,7 @@ Py_ssize_t PyDict_Size(PyObject *op);
 PyObject *PyDict_Copy(PyObject *op);
 int PyDict_Update(PyObject *op, PyObject *other);
 int PyDict_Merge(PyObject *op, PyObject *other, int override);
+int PyDict_MergeFromSeq2(PyObject *op, PyObject *pairs, int override);
 
 /* ---- set ---------------------------------------------------------------- */
 

@@ -68,6 +68,20 @@ typedef struct {
 PyObject *PyFloat_FromDouble(double n);
 PyObject *PyFloat_FromString(PyObject *text);
 double PyFloat_AsDouble(PyObject *op);
+double PyFloat_GetMax(void);
+double PyFloat_GetMin(void);
+int PyFloat_Pack2(double x, char *p, int little);       /* IEEE 754's formats of 2, 4 and 8 bytes */
+int PyFloat_Pack4(double x, char *p, int little);
+int PyFloat_Pack8(double x, char *p, int little);
+double PyFloat_Unpack2(const char *p, int little);
+double PyFloat_Unpack4(const char *p, int little);
+double PyFloat_Unpack8(const char *p, int little);
+#define _PyFloat_Pack2(x, p, little) PyFloat_Pack2((x), (char *)(p), (little))
+#define _PyFloat_Pack4(x, p, little) PyFloat_Pack4((x), (char *)(p), (little))
+#define _PyFloat_Pack8(x, p, little) PyFloat_Pack8((x), (char *)(p), (little))
+#define _PyFloat_Unpack2(p, little) PyFloat_Unpack2((const char *)(p), (little))
+#define _PyFloat_Unpack4(p, little) PyFloat_Unpack4((const char *)(p), (little))
+#define _PyFloat_Unpack8(p, little) PyFloat_Unpack8((const char *)(p), (little))
 double PyOS_string_to_double(const char *text, char **end, PyObject *overflow);
 
 typedef struct {

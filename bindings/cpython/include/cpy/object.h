@@ -108,6 +108,7 @@ typedef void (*releasebufferproc)(PyObject *, Py_buffer *);
 
 #define PyBUF_SIMPLE 0
 #define PyBUF_WRITABLE 1
+#define PyBUF_WRITEABLE PyBUF_WRITABLE
 #define PyBUF_FORMAT 4
 #define PyBUF_ND 8
 #define PyBUF_STRIDES (0x10 | PyBUF_ND)
@@ -125,6 +126,7 @@ typedef void (*releasebufferproc)(PyObject *, Py_buffer *);
 #define PyBUF_FULL_RO (PyBUF_INDIRECT | PyBUF_FORMAT)
 #define PyBUF_READ 0x100
 #define PyBUF_WRITE 0x200
+#define PyBUF_MAX_NDIM 64
 
 /* ---- groups of slots ---------------------------------------------------- */
 
