@@ -211,6 +211,78 @@ static void a_store_an_action_and_its_handler(void)
         }
 }
 
+/* The example of LIBRARIES.md. */
+static int visit_item(const foreign *item, rrc_visitproc visit, void *arg)
+{
+    int k, result = 0;
+
+    if (item == NULL)
+        return 0;
+    if (item->wrapper != NULL)
+        return visit(item->wrapper, arg);
+    for (k = 0; k < FOREIGN_FIELDS && item->count == 1 && result == 0; k++)
+        result = visit_item(item->field[k], visit, arg);
+    return result;
+}
+
+static int looking_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    int k, result = knot_traverse(self, visit, arg);
+
+    for (k = 0; k < FOREIGN_FIELDS && F(self) != NULL && result == 0; k++)
+        result = visit_item(F(self)->field[k], visit, arg);
+    return result;
+}
+
+static const rrc_type LookingWrapper = {
+    WRAPS("LookingWrapper"), .tp_basicsize = sizeof(wrapper), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_traverse = looking_traverse, .tp_clear = wrapper_clear, .tp_dealloc = wrapper_dealloc
+};
+
+/* Between the store and the action are two objects that have no wrapper. */
+static void what_has_no_wrapper_is_a_part_of_its_only_owner(void)
+{
+    int way, part;
+
+    for (way = 0; way < 3; way++)
+        for (part = 0; part < 2; part++) {
+            host_options options = { .without_generations = 1, .keeps = way == 1, .incremental = way == 2,
+                                     .reports_marks = way == 2 ? REPORT_LINKED : 0,
+                                     .moving = way == 2 ? HOST_STAY : HOST_FRESH };
+            host *h = host_open(&options);
+            size_t store_p, action_p, closure;
+            rrc_object *store = given(h, &LookingWrapper, P, &store_p);
+            rrc_object *action = given(h, &LookingWrapper, P, &action_p), *view = knot_new(h, &Knot, 0);
+            foreign *parts[2];
+
+            unit_context("way %d, part %d", way, part);
+            closure = host_new(h, HOST_OLD);
+            host_point(h, closure, 0, store_p);
+            check_int(rrc_link(h->heap, host_at(h, closure), view, RRC_P), RRC_OK);
+            KNOT(action)->ref[0] = view;
+            parts[0] = foreign_new(0);
+            parts[1] = foreign_new(0);
+            F(store)->field[1] = parts[0];
+            parts[0]->field[0] = parts[1];
+            foreign_set(&parts[1]->field[2], F(action));
+            host_root(h, store_p);
+            collect(h, 0);
+            collect(h, 0);
+            check(host_is_alive(h, closure) && host_is_alive(h, action_p));
+            host_unroot(h, store_p);
+            foreign_take(parts[part]);          /* then foreign code can fire the action */
+            if (way == 2)
+                host_start(h);
+            collect(h, 0);
+            check(host_is_alive(h, closure) && host_is_alive(h, store_p));
+            foreign_drop(parts[part]);
+            collect(h, 0);
+            check_int(foreign_library.alive, 0);
+            check_int(h->deallocs, 3);
+            end(h);
+        }
+}
+
 /* Two stores that hold each other: only tp_clear can break that. */
 static void stores_that_hold_each_other(host *h, rrc_object **a, rrc_object **b)
 {
@@ -848,7 +920,8 @@ static void a_path_goes_through_a_held_proxy(void)
 }
 
 UNIT_GROUP(outside, UNIT(a_foreign_reference_holds_a_wrapper), UNIT(a_proxy_lives_as_long_as_foreign_references),
-           UNIT(a_store_an_action_and_its_handler), UNIT(foreign_cycles_are_cleared), UNIT(foreign_cycles_end),
+           UNIT(a_store_an_action_and_its_handler), UNIT(what_has_no_wrapper_is_a_part_of_its_only_owner),
+           UNIT(foreign_cycles_are_cleared), UNIT(foreign_cycles_end),
            UNIT(number_and_visits_are_weighed_at_one_time), UNIT(a_reference_is_taken_in_a_hook),
            UNIT(a_visit_later_than_the_number),
            UNIT(an_action_is_reached_by_a_report), UNIT(foreign_code_takes_garbage_that_waits),
