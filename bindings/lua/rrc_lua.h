@@ -459,7 +459,8 @@ static int rrcl_try(lua_State *L, lua_CFunction function, void *data)
 
 /* All memory that is not Lua's: as realloc; size 0 frees. */
 #ifndef RRC_LUA_REALLOC
-#define RRC_LUA_REALLOC(ptr, size) ((size) > 0 ? realloc((ptr), (size)) : (free(ptr), (void *)NULL))
+#define RRC_LUA_REALLOC(ptr, size) \
+    ((size) == 0 ? (free(ptr), (void *)NULL) : (ptr) != NULL ? realloc((ptr), (size)) : malloc(size))
 #endif
 
 /* Native memory below this does not hurry the collector. */
@@ -1269,9 +1270,8 @@ static void rrcl_value_dealloc(rrc_heap *heap, rrc_object *ob)
     rrcl_value *value = (rrcl_value *)(void *)ob;
     if (state->hidden != NULL && value->slot != 0) {
         uint32_t hash = rrcl_slot_at(state, value->slot)->next;
-        if (hash == RRCL_NOT_NOTED) {
-            lua_pushnil(state->hidden);
-        } else if (rrcl_get_live(state, value->slot)) {
+        int is_there = rrcl_get_live(state, value->slot);
+        if (is_there && hash != RRCL_NOT_NOTED) {
             int owners = rrcl_owners_of_hash(state, hash);
             lua_pushvalue(state->hidden, -1);
             lua_rawget(state->hidden, owners);
@@ -1283,8 +1283,10 @@ static void rrcl_value_dealloc(rrc_heap *heap, rrc_object *ob)
             lua_pop(state->hidden, 1);
         }
         lua_pop(state->hidden, 1);
-        lua_pushnil(state->hidden);                     /* it can be a string */
-        rrcl_set(state, RRCL_VALUES, value->slot);
+        if (is_there) {                                 /* it can be a string */
+            lua_pushnil(state->hidden);
+            rrcl_set(state, RRCL_VALUES, value->slot);
+        }
         rrcl_free_slot(state, value->slot);
     }
     rrc_del(heap, ob);
@@ -1328,7 +1330,7 @@ static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
     lua_pushvalue(L, index);
     lua_xmove(L, state->hidden, 1);
     lua_rawget(state->hidden, rrcl_owners(state->hidden, state, -1));
-    slot = rrcl_owner_slot(state, state->hidden);
+    slot = lua_isnil(state->hidden, -1) ? 0 : rrcl_owner_slot(state, state->hidden);
     lua_pop(state->hidden, 1);
     return slot != 0 ? rrcl_slot_at(state, slot)->ob : NULL;
 }
@@ -1415,44 +1417,43 @@ static int rrcl_is_noted(lua_State *L, int index, int is_key)
 }
 
 /* The ob of a value that has one, or of a proxy. */
-static rrc_object *rrcl_peek(lua_State *L, rrcl_state *state, int index, int is_key)
+static rrc_object *rrcl_peek(lua_State *L, rrcl_state *state, int index, int is_noted)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, index);
     rrc_object *ob = proxy != NULL ? rrcl_ob_of(proxy) : NULL;
-    if (ob != NULL)
-        return ob;
-    return rrcl_is_noted(L, index, is_key) ? rrcl_find_value(L, state, index) : NULL;
+    return ob != NULL || !is_noted ? ob : rrcl_find_value(L, state, index);
 }
 
 RRC_LUA_API rrc_object *rrc_lua_peek(lua_State *L, rrc_heap *heap, int index)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    return state->hidden != NULL ? rrcl_peek(L, state, index, 1) : NULL;
+    return state->hidden != NULL ? rrcl_peek(L, state, index, rrcl_is_noted(L, index, 1)) : NULL;
 }
 
 static rrc_object *rrcl_ref(lua_State *L, rrc_heap *heap, int index, int is_key)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    int type = lua_type(L, index), top;
+    int is_noted = rrcl_is_noted(L, index, is_key), top;
     size_t values = state->new_values;
     rrc_object *ob;
-    if (type == LUA_TNIL || type == LUA_TNONE)
+    if (!is_noted && lua_isnoneornil(L, index))
         return NULL;
     rrcl_need_open(L, state);
     rrcl_use(state, L);
-    ob = rrcl_peek(L, state, index, is_key);
+    ob = rrcl_peek(L, state, index, is_noted);
     if (ob == NULL) {
         index = rrcl_abs_index(L, index);
         top = lua_gettop(L);
-        luaL_checkstack(L, 6, NULL);
+        if (!rrcl_has_room(L, 6))
+            luaL_checkstack(L, 6, NULL);
         rrcl_before_allocating(L, state);
         if (RRCL_NEEDS_BOX(L, index))
             rrcl_push_box(L, index);
         rrcl_reserve_slot(L, state);
         if (state->new_values != values)                /* a finalizer may have made it just now */
-            ob = rrcl_peek(L, state, index, is_key);
+            ob = rrcl_peek(L, state, index, is_noted);
         if (ob == NULL)
-            return rrcl_new_value(L, state, index, rrcl_is_noted(L, index, is_key), top);
+            return rrcl_new_value(L, state, index, is_noted, top);
         lua_settop(L, top);
     }
     rrc_incref(heap, ob);
@@ -1666,8 +1667,15 @@ static int rrcl_mirror(void *userdata, rrc_object *ob, rrc_object *const *target
    use ob by it, and it may not refer to ob's node. */
 static int rrcl_is_dying(rrcl_state *state, rrc_object *ob)
 {
-    uint32_t slot = rrcl_slot_of(rrc_to_obj(state->heap, ob));
+    uint32_t slot = ob->ob_type != state->value_type ? rrcl_slot_of(rrc_to_obj(state->heap, ob)) : 0;
     return slot != 0 && rrcl_slot_at(state, slot)->proxy != NULL && rrcl_is_empty(state, slot);
+}
+
+/* Has the slot an anchor, or none, as it is to be? (What a proxy or a box has in Lua 5.1 is looked at.) */
+static int rrcl_is_anchored_so(rrcl_state *state, uint32_t slot, int on)
+{
+    const rrcl_slot *s = rrcl_slot_at(state, slot);
+    return s->has_anchor == (unsigned)on && s->proxy == NULL && !rrcl_is_boxed(state, slot);
 }
 
 /* (The link of an ob that is dying goes soon, and makes it strong.) */
@@ -1676,7 +1684,7 @@ static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
     rrcl_state *state = (rrcl_state *)userdata;
     rrc_gcref target = rrc_mirror_target(state->heap, ob);
     uint32_t slot = rrcl_slot_of(target), shard;
-    if (state->hidden == NULL || slot == 0 || (!on && rrcl_is_dying(state, ob)))
+    if (state->hidden == NULL || slot == 0 || rrcl_is_anchored_so(state, slot, on) || (!on && rrcl_is_dying(state, ob)))
         return 1;
     if (on && !rrcl_get_live(state, slot)) {
         lua_pop(state->hidden, 1);
@@ -1711,7 +1719,9 @@ static rrc_gcref rrcl_survivor(void *userdata, rrc_gcref ref)
         return ref;
     }
     lua_pop(state->hidden, 1);
-    if (rrcl_may_revive(state, slot, &shard) && state->in_step) {
+    if (!rrcl_may_revive(state, slot, &shard))
+        return NULL;
+    if (state->in_step) {
         if (state->searches == 0) {
             state->must_search = state->shard_count;
             state->step.has_left = 1;
@@ -4493,6 +4503,9 @@ static rrcl_state *rrcl_open(lua_State *L)
 RRC_LUA_API rrc_heap *rrc_lua_heap(lua_State *L)
 {
     const rrcl_closer *closer;
+    const rrcl_proxy *proxy = rrcl_to_proxy(L, 1);      /* of a method: it is quicker to ask */
+    if (proxy != NULL && proxy->closer->state != NULL)
+        return proxy->closer->state->heap;
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
     closer = (const rrcl_closer *)lua_touserdata(L, -1);
     lua_pop(L, 1);
