@@ -45,7 +45,12 @@ static const char held_script[] =
     "a:connect('activate', function() return t end)\n"
     "foreign.hold(a) foreign.hold(t) foreign.watch(a) foreign.watch(t)\n"
     "G.timeout(100000, function() return t end)\n"
-    "G.idle(function() return true end)\n";
+    "G.idle(function() return true end)\n"
+    "local is_there, GLib = pcall(G.require, 'GLib')\n"
+    "if is_there then\n"
+    "  GLib.timeout_add(0, 100000, function() return t ~= nil end)\n"
+    "  GLib.idle_add(200, function() return t ~= nil end)\n"
+    "end\n";
 static const char other_script[] =
     "local G, foreign = require 'gobject', require 'gobject.foreign'\n"
     "local a, t, runs = foreign.held(1), foreign.held(2), 0\n"
