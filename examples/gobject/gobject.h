@@ -157,6 +157,13 @@ gboolean go_push_method(lua_State *L, GType type, const char *name);
 /* Why no description can be read; NULL: they can be. */
 const char *go_why_no_methods(void);
 
+/* Push the field of a boxed struct, or set it to the value at index. FALSE: there is no such field. */
+gboolean go_push_field(lua_State *L, GType type, gpointer pointer, const char *name);
+gboolean go_set_field(lua_State *L, GType type, gpointer pointer, const char *name, int index);
+
+/* The size of a boxed struct that has only numbers, so that one of zeros is a valid one; 0: it is none. */
+gsize go_plain_struct_size(GType type);
+
 /* The names of all these functions. */
 typedef void (*go_each_name)(void *data, const char *name);
 void go_look_at_methods(GType type, go_each_name each, void *data);
@@ -187,6 +194,9 @@ const char *go_to_string(lua_State *L, int index, const char *what);
 
 /* Raise the error that another value was expected. */
 int go_bad_value(lua_State *L, int index, const char *what, const char *expected);
+
+/* Push a boxed value that is all zeros, with the fields that the table at index has (0: none). */
+int go_new_struct(lua_State *L, GType type, gsize size, int index);
 
 /* The boxed value at index, which stays Lua's; NULL: it is none of this type. */
 gpointer go_test_boxed(lua_State *L, int index, GType type);

@@ -15,6 +15,7 @@
 #define METHODS "gobject.methods"       /* in the registry: GType -> name -> function, or false */
 #define SIGNATURE "gobject.signature"
 #define CALL "gobject.call"
+#define TYPE "gobject.type"
 
 /* ---- libgirepository ---- */
 
@@ -67,6 +68,11 @@ typedef void (*closure_function)(void *cif, void *result, void **arguments, void
     X(int, struct_info_get_n_methods, (info *)) \
     X(info *, struct_info_get_method, (info *, int)) \
     X(gsize, struct_info_get_size, (info *)) \
+    X(int, struct_info_get_n_fields, (info *)) \
+    X(info *, struct_info_get_field, (info *, int)) \
+    X(info *, field_info_get_type, (info *)) \
+    X(gboolean, field_info_get_field, (info *, gpointer, argument *)) \
+    X(gboolean, field_info_set_field, (info *, gpointer, const argument *)) \
     X(int, union_info_get_n_methods, (info *)) \
     X(info *, union_info_get_method, (info *, int)) \
     X(int, function_info_get_flags, (info *)) \
@@ -241,6 +247,14 @@ static type *new_type(info *i)
         t->name = g_strdup(gi.type_tag_to_string(tag));
     drop_info(i);
     return t;
+}
+
+static int type_gc(lua_State *L)
+{
+    type **t = (type **)lua_touserdata(L, 1);
+    free_type(*t);
+    *t = NULL;
+    return 0;
 }
 
 static gboolean is_text(const type *t)
@@ -1361,6 +1375,90 @@ gboolean go_push_method(lua_State *L, GType gtype, const char *name)
         return TRUE;
     lua_settop(L, top);
     return FALSE;
+}
+
+/* ---- the fields of boxed structs ---- */
+
+/* The description of a field, or NULL. */
+static info *find_field(GType gtype, const char *name)
+{
+    info *owner = go_why_no_methods() == NULL ? gi.irepository_find_by_gtype(NULL, gtype) : NULL, *found = NULL;
+    int i = owner != NULL && gi.base_info_get_type(owner) == INFO_STRUCT ? gi.struct_info_get_n_fields(owner) : 0;
+    while (found == NULL && --i >= 0) {
+        found = gi.struct_info_get_field(owner, i);
+        if (strcmp(gi.base_info_get_name(found), name) != 0) {
+            drop_info(found);
+            found = NULL;
+        }
+    }
+    drop_info(owner);
+    return found;
+}
+
+gboolean go_push_field(lua_State *L, GType gtype, gpointer pointer, const char *name)
+{
+    info *field = find_field(gtype, name);
+    type *t;
+    argument a;
+    gboolean is_read;
+    if (field == NULL)
+        return FALSE;
+    t = new_type(gi.field_info_get_type(field));
+    memset(&a, 0, sizeof a);
+    is_read = is_element(t) && gi.field_info_get_field(field, pointer, &a);
+    if (is_read)
+        push_single(L, t, &a);
+    free_type(t);
+    drop_info(field);
+    return is_read || go_error(L, "%s of %s has no value in Lua", name, g_type_name(gtype));
+}
+
+/* (What a pointer refers to would have an owner.) */
+gboolean go_set_field(lua_State *L, GType gtype, gpointer pointer, const char *name, int index)
+{
+    info *field = find_field(gtype, name);
+    const char *what;
+    type **t;
+    argument a;
+    gboolean is_owned, is_set;
+    if (field == NULL)
+        return FALSE;
+    t = (type **)lua_newuserdata(L, sizeof *t);         /* the collector frees it, also after an error */
+    *t = new_type(gi.field_info_get_type(field));
+    drop_info(field);
+    if (luaL_newmetatable(L, TYPE)) {
+        lua_pushcfunction(L, type_gc);
+        lua_setfield(L, -2, "__gc");
+    }
+    lua_setmetatable(L, -2);
+    what = lua_pushfstring(L, "%s of %s", name, g_type_name(gtype));
+    is_set = is_single(*t) && !is_held_by_pointer(*t);
+    if (is_set) {
+        a = to_single(L, index, *t, &is_owned, what);
+        field = find_field(gtype, name);
+        is_set = gi.field_info_set_field(field, pointer, &a);
+        drop_info(field);
+    }
+    lua_pop(L, 2);
+    return is_set || go_error(L, "%s of %s cannot be set", name, g_type_name(gtype));
+}
+
+gsize go_plain_struct_size(GType gtype)
+{
+    info *owner = go_why_no_methods() == NULL && G_TYPE_FUNDAMENTAL(gtype) == G_TYPE_BOXED
+                  ? gi.irepository_find_by_gtype(NULL, gtype) : NULL;
+    int i = owner != NULL && gi.base_info_get_type(owner) == INFO_STRUCT ? gi.struct_info_get_n_fields(owner) : 0;
+    gsize size = i > 0 ? gi.struct_info_get_size(owner) : 0;
+    while (--i >= 0) {
+        info *field = gi.struct_info_get_field(owner, i);
+        type *t = new_type(gi.field_info_get_type(field));
+        if (!is_single(t) || is_held_by_pointer(t))
+            size = 0;
+        free_type(t);
+        drop_info(field);
+    }
+    drop_info(owner);
+    return size;
 }
 
 /* ---- namespaces ---- */

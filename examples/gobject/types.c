@@ -614,6 +614,8 @@ int go_construct(lua_State *L, GType type, int index)
     GObject *object;
     rrc_object *wrapper;
     guint n = 0;
+    if (go_plain_struct_size(type) > 0)
+        return go_new_struct(L, type, go_plain_struct_size(type), index);
     if (!G_TYPE_IS_OBJECT(type) || G_TYPE_IS_ABSTRACT(type))
         return go_error(L, "%s cannot be made", g_type_name(type));
     class_of(type);

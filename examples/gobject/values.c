@@ -529,17 +529,61 @@ static int boxed_index(lua_State *L)
 {
     const boxed *b = (const boxed *)luaL_checkudata(L, 1, BOXED);
     const char *name = luaL_checkstring(L, 2);
-    if (go_push_method(L, b->type, name))
+    if (go_push_method(L, b->type, name) || go_push_field(L, b->type, b->pointer, name))
         return 1;
-    return go_error(L, "%s has no method %s%s%s", g_type_name(b->type), name,
+    return go_error(L, "%s has no method or field %s%s%s", g_type_name(b->type), name,
                     go_why_no_methods() != NULL ? ": " : "", go_why_no_methods() != NULL ? go_why_no_methods() : "");
+}
+
+static int boxed_newindex(lua_State *L)
+{
+    const boxed *b = (const boxed *)luaL_checkudata(L, 1, BOXED);
+    const char *name = luaL_checkstring(L, 2);
+    lua_settop(L, 3);
+    if (go_set_field(L, b->type, b->pointer, name, 3))
+        return 0;
+    return go_error(L, "%s has no field %s", g_type_name(b->type), name);
+}
+
+/* Push a userdata for a boxed value. */
+static boxed *new_boxed(lua_State *L, GType type)
+{
+    boxed *b = (boxed *)lua_newuserdata(L, sizeof *b);
+    b->type = type;
+    b->pointer = NULL;
+    set_metatable(L, BOXED, boxed_gc, boxed_tostring);
+    if (lua_getmetatable(L, -1)) {
+        lua_pushcfunction(L, boxed_index);
+        lua_setfield(L, -2, "__index");
+        lua_pushcfunction(L, boxed_newindex);
+        lua_setfield(L, -2, "__newindex");
+        lua_pop(L, 1);
+    }
+    return b;
+}
+
+int go_new_struct(lua_State *L, GType type, gsize size, int index)
+{
+    gpointer zeros = g_malloc0(size);
+    boxed *b = new_boxed(L, type);
+    int made = lua_gettop(L);
+    b->pointer = g_boxed_copy(type, zeros);
+    g_free(zeros);
+    if (index != 0)
+        for (lua_pushnil(L); lua_next(L, index); lua_settop(L, made + 1)) {
+            if (lua_type(L, -2) != LUA_TSTRING)
+                go_error(L, "a field of %s has a name, and no number", g_type_name(type));
+            if (!go_set_field(L, type, b->pointer, lua_tostring(L, -2), made + 2))
+                go_error(L, "%s has no field %s", g_type_name(type), lua_tostring(L, -2));
+        }
+    lua_settop(L, made);
+    return 1;
 }
 
 static void push_boxed(lua_State *L, const GValue *value)
 {
     gconstpointer pointer = g_value_get_boxed(value);
     GType type = G_VALUE_TYPE(value);
-    boxed *b;
     if (pointer == NULL) {
         lua_pushnil(L);
     } else if (type == G_TYPE_STRV) {
@@ -554,16 +598,7 @@ static void push_boxed(lua_State *L, const GValue *value)
         const GVariantType *variant_type = (const GVariantType *)pointer;
         lua_pushlstring(L, g_variant_type_peek_string(variant_type), g_variant_type_get_string_length(variant_type));
     } else {
-        b = (boxed *)lua_newuserdata(L, sizeof *b);
-        b->type = type;
-        b->pointer = NULL;
-        set_metatable(L, BOXED, boxed_gc, boxed_tostring);
-        if (lua_getmetatable(L, -1)) {
-            lua_pushcfunction(L, boxed_index);
-            lua_setfield(L, -2, "__index");
-            lua_pop(L, 1);
-        }
-        b->pointer = g_boxed_copy(type, pointer);
+        new_boxed(L, type)->pointer = g_boxed_copy(type, pointer);
     }
 }
 

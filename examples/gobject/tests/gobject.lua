@@ -444,7 +444,7 @@ case("descriptions that cannot be read", function()
   is("no description of Gio can be read: " .. library .. " is not installed", G.require, "Gio")
   is("GCancellable has no property cancel, and its methods are not known: " .. library .. " is not installed",
      function() G.Cancellable():cancel() end)
-  is("GBytes has no method get_size: " .. library .. " is not installed",
+  is("GBytes has no method or field get_size: " .. library .. " is not installed",
      function() return foreign.bytes("a").get_size end)
 end)
 
@@ -568,7 +568,7 @@ described("errors", function()
   is("bad value for argument 1 of g_bytes_new (integer from 0 to 255 expected, got 256)", GLib.Bytes.new, { 256 })
   is("bad value for argument 1 of g_unichar_toupper (a character expected, got ab)", GLib.unichar_toupper, "ab")
   is("GLocalFile has no property or method get_pth (is get_path meant?)", function() return file.get_pth end)
-  is("GDateTime has no method formt", function() return GLib.DateTime.new_now_utc().formt end)
+  is("GDateTime has no method or field formt", function() return GLib.DateTime.new_now_utc().formt end)
   is("Gio has no Nothing", function() return Gio.Nothing end)
   is("no value of Lua can be a Gio.IOModuleClass", function() return Gio.IOModuleClass end)
   is("Typelib file for namespace 'Nothing' (any version) not found", G.require, "Nothing")
@@ -1164,6 +1164,19 @@ case("widgets by description", function()
     for i = 1, 5 do store:append(G.SimpleAction("a" .. i)) end
     local filter = Gtk.CustomFilter.new(function(item) return item.name > "a3" end)
     local filtered = Gtk.FilterListModel.new(store, filter)     -- C takes a reference to each
+    local Gdk = G.require("Gdk", "4.0")
+    local color = Gdk.RGBA { red = 1, alpha = 0.5 }     -- a struct of numbers
+    equal(color:to_string(), "rgba(255,0,0,0.5)") equal(color.green, 0)
+    color.blue = 1
+    equal(color.blue, 1) equal(color:to_string(), "rgba(255,0,255,0.5)")
+    equal(Gdk.Rectangle():intersect(Gdk.Rectangle { width = 5, height = 5 }), false)
+    local ok, area = Gdk.Rectangle { width = 4, height = 5 }:intersect(Gdk.Rectangle { x = 1, width = 9, height = 9 })
+    equal(ok, true) equal(area.x, 1) equal(area.width, 3)
+    is("GdkRGBA has no field rd", Gdk.RGBA, { rd = 5 })
+    is("GdkRGBA has no field 5", function() color["5"] = 1 end)
+    is("bad value for red of GdkRGBA (number expected, got x)", function() color.red = "x" end)
+    is("GdkRGBA has no method or field rd", function() return color.rd end)
+    is("GtkTextIter cannot be made", Gtk.TextIter)
     equal(#filtered, 2) equal(foreign.count(store), 2) equal(foreign.count(filter), 2)
   end
   check_collected(before, 2)
