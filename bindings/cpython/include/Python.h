@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <wchar.h>
 #include <inttypes.h>               /* extensions count on these, too */
 #include <sys/stat.h>
@@ -66,4 +67,12 @@ extern "C" {
 #pragma GCC diagnostic error "-Wimplicit-function-declaration"
 #endif
 
+#endif
+
+/* pythoncapi_compat.h, which many packages have a copy of, includes this file again, and then defines functions of later
+   versions for its unit. */
+#if defined(PYTHONCAPI_COMPAT) && !defined(CPY_COMPAT)
+#define CPY_COMPAT
+#define PyObject_VisitManagedDict _PyCompat_VisitManagedDict
+#define PyObject_ClearManagedDict _PyCompat_ClearManagedDict
 #endif

@@ -15,8 +15,26 @@ typedef void *PyThread_type_lock;
 PyThread_type_lock PyThread_allocate_lock(void);            /* NULL: no memory */
 void PyThread_free_lock(PyThread_type_lock lock);
 int PyThread_acquire_lock(PyThread_type_lock lock, int waits);     /* 0: another one has it */
+#define PY_TIMEOUT_T long long
+#define PY_TIMEOUT_MAX LLONG_MAX
+typedef enum PyLockStatus { PY_LOCK_FAILURE, PY_LOCK_ACQUIRED, PY_LOCK_INTR } PyLockStatus;
+PyLockStatus PyThread_acquire_lock_timed(PyThread_type_lock lock, PY_TIMEOUT_T microseconds, int by_signals);   /* < 0: waits for ever */
 void PyThread_release_lock(PyThread_type_lock lock);
 unsigned long PyThread_get_thread_ident(void);
+
+/* A value for each thread. */
+typedef struct _Py_tss_t {
+    int _is_initialized;
+    unsigned _key;
+} Py_tss_t;
+#define Py_tss_NEEDS_INIT { 0, 0 }
+Py_tss_t *PyThread_tss_alloc(void);                     /* NULL: no memory, and no exception */
+void PyThread_tss_free(Py_tss_t *key);
+int PyThread_tss_is_created(Py_tss_t *key);
+int PyThread_tss_create(Py_tss_t *key);                 /* 0, also if it was created before */
+void PyThread_tss_delete(Py_tss_t *key);
+int PyThread_tss_set(Py_tss_t *key, void *value);
+void *PyThread_tss_get(Py_tss_t *key);
 
 #ifdef __cplusplus
 }

@@ -229,6 +229,14 @@ int PyObject_SetItem(PyObject *op, PyObject *key, PyObject *value)
     return -1;
 }
 
+int PyObject_DelItemString(PyObject *op, const char *key)
+{
+    PyObject *k = PyUnicode_FromString(key);
+    int code = k != NULL ? PyObject_DelItem(op, k) : -1;
+    Py_XDECREF(k);
+    return code;
+}
+
 int PyObject_DelItem(PyObject *op, PyObject *key)
 {
     return PyObject_SetItem(op, key, NULL);

@@ -22,16 +22,29 @@ PyObject *PyBytes_FromString(const char *text)
     return PyBytes_FromStringAndSize(text, (Py_ssize_t)strlen(text));
 }
 
-PyObject *PyBytes_FromFormat(const char *format, ...)
+PyObject *PyBytes_FromFormatV(const char *format, va_list args)
 {
-    va_list args;
-    PyObject *text, *bytes;
-    va_start(args, format);
-    text = PyUnicode_FromFormatV(format, args);
-    va_end(args);
+    PyObject *text = PyUnicode_FromFormatV(format, args), *bytes;
     bytes = text != NULL ? PyUnicode_AsLatin1String(text) : NULL;
     Py_XDECREF(text);
     return bytes;
+}
+
+PyObject *PyBytes_FromFormat(const char *format, ...)
+{
+    va_list args;
+    PyObject *bytes;
+    va_start(args, format);
+    bytes = PyBytes_FromFormatV(format, args);
+    va_end(args);
+    return bytes;
+}
+
+/* (any_quotes: double ones may be used, which is always done.) */
+PyObject *PyBytes_Repr(PyObject *op, int any_quotes)
+{
+    (void)any_quotes;
+    return PyBytes_Type.tp_repr(op);
 }
 
 Py_ssize_t PyBytes_Size(PyObject *op)
@@ -115,6 +128,32 @@ void PyBytes_Concat(PyObject **a, PyObject *b)
 {
     PyObject *both = *a != NULL && b != NULL ? concat(*a, b) : NULL;
     Py_XSETREF(*a, both);
+}
+
+/* The items are objects with a buffer. */
+PyObject *_PyBytes_Join(PyObject *separator, PyObject *items)
+{
+    PyObject *list = PySequence_Fast(items, "can only join an iterable"), *all = list != NULL ? PyBytes_FromStringAndSize(NULL, 0) : NULL;
+    Py_ssize_t i;
+    for (i = 0; all != NULL && i < PySequence_Fast_GET_SIZE(list); i++) {
+        PyObject *item = PySequence_Fast_GET_ITEM(list, i);
+        if (!PyObject_CheckBuffer(item)) {
+            PyErr_Format(PyExc_TypeError, "sequence item %zd: expected a bytes-like object, %.80s found", i, Py_TYPE(item)->tp_name);
+            Py_CLEAR(all);
+        } else {
+            if (i > 0)
+                PyBytes_Concat(&all, separator);
+            PyBytes_Concat(&all, item);
+        }
+    }
+    Py_XDECREF(list);
+    return all;
+}
+
+void PyBytes_ConcatAndDel(PyObject **a, PyObject *b)
+{
+    PyBytes_Concat(a, b);
+    Py_XDECREF(b);
 }
 
 int _PyBytes_Resize(PyObject **op, Py_ssize_t n)

@@ -384,6 +384,14 @@ PyObject *PyObject_CallObject(PyObject *callable, PyObject *args)
     return args != NULL ? PyObject_Call(callable, args, NULL) : PyObject_CallNoArgs(callable);
 }
 
+PyObject *PyEval_CallObjectWithKeywords(PyObject *callable, PyObject *args, PyObject *kwargs)
+{
+    PyObject *none = args == NULL ? PyTuple_New(0) : Py_NewRef(args), *result;
+    result = none != NULL ? PyObject_Call(callable, none, kwargs) : NULL;
+    Py_XDECREF(none);
+    return result;
+}
+
 PyObject *PyObject_CallNoArgs(PyObject *callable) { return PyObject_Vectorcall(callable, NULL, 0, NULL); }
 PyObject *PyObject_CallOneArg(PyObject *callable, PyObject *arg) { return PyObject_Vectorcall(callable, &arg, 1, NULL); }
 

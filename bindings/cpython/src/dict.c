@@ -134,7 +134,7 @@ int PyDict_DelItem(PyObject *op, PyObject *key)
         else if (py_vm->error.failed)
             py_fetch_failure();
         else
-            PyErr_SetObject(PyExc_KeyError, key);
+            _PyErr_SetKeyError(key);
     }
     cvm_close(py_vm, scope);
     return code;
@@ -402,7 +402,7 @@ static PyObject *subscript(PyObject *op, PyObject *key)
 {
     PyObject *value = PyDict_GetItemWithError(op, key);
     if (value == NULL && !PyErr_Occurred())
-        PyErr_SetObject(PyExc_KeyError, key);
+        _PyErr_SetKeyError(key);
     return Py_XNewRef(value);
 }
 
@@ -490,20 +490,23 @@ static PyObject *method_update(PyObject *op, PyObject *args, PyObject *kwargs)
     return update(op, args, kwargs, "update") < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-static PyObject *method_pop(PyObject *op, PyObject *args)
+PyObject *_PyDict_Pop(PyObject *op, PyObject *key, PyObject *otherwise)
 {
-    PyObject *key, *otherwise = NULL, *value;
-    if (!PyArg_UnpackTuple(args, "pop", 1, 2, &key, &otherwise))
-        return NULL;
-    value = Py_XNewRef(PyDict_GetItemWithError(op, key));
+    PyObject *value = Py_XNewRef(PyDict_GetItemWithError(op, key));
     if (value == NULL && !PyErr_Occurred()) {
         if (otherwise != NULL)
             return Py_NewRef(otherwise);
-        PyErr_SetObject(PyExc_KeyError, key);
+        _PyErr_SetKeyError(key);
     }
     if (value != NULL && PyDict_DelItem(op, key) < 0)
         Py_CLEAR(value);
     return value;
+}
+
+static PyObject *method_pop(PyObject *op, PyObject *args)
+{
+    PyObject *key, *otherwise = NULL;
+    return PyArg_UnpackTuple(args, "pop", 1, 2, &key, &otherwise) ? _PyDict_Pop(op, key, otherwise) : NULL;
 }
 
 /* The last one. */

@@ -365,13 +365,50 @@ void _PyErr_BadInternalCall(const char *file, int line)
     PyErr_Format(PyExc_SystemError, "%s:%d: bad argument to internal function", file, line);
 }
 
-PyObject *PyErr_SetFromErrno(PyObject *type)
+void _PyErr_SetKeyError(PyObject *key)
+{
+    PyObject *args = PyTuple_Pack(1, key);
+    if (args != NULL)
+        PyErr_SetObject(PyExc_KeyError, args);
+    Py_XDECREF(args);
+}
+
+/* name may be NULL. */
+PyObject *PyErr_SetFromErrnoWithFilenameObject(PyObject *type, PyObject *name)
 {
     int code = errno;
-    PyObject *value = Py_BuildValue("is", code, strerror(code));
+    PyObject *value = name != NULL ? Py_BuildValue("isO", code, strerror(code), name) : Py_BuildValue("is", code, strerror(code));
     if (value != NULL)
         PyErr_SetObject(type, value);
     Py_XDECREF(value);
+    return NULL;
+}
+
+PyObject *PyErr_SetFromErrno(PyObject *type) { return PyErr_SetFromErrnoWithFilenameObject(type, NULL); }
+
+PyObject *PyErr_SetFromErrnoWithFilename(PyObject *type, const char *name)
+{
+    int code = errno;
+    PyObject *text = name != NULL ? PyUnicode_FromString(name) : NULL;
+    if (name == NULL || text != NULL) {
+        errno = code;
+        PyErr_SetFromErrnoWithFilenameObject(type, text);
+    }
+    Py_XDECREF(text);
+    return NULL;
+}
+
+/* name and path become attributes; they may be NULL. */
+PyObject *PyErr_SetImportError(PyObject *message, PyObject *name, PyObject *path)
+{
+    PyObject *error;
+    if (message == NULL)
+        return PyErr_Format(PyExc_TypeError, "expected a message argument");
+    error = PyObject_CallOneArg(PyExc_ImportError, message);
+    if (error != NULL && PyObject_SetAttrString(error, "name", name != NULL ? name : Py_None) == 0
+        && PyObject_SetAttrString(error, "path", path != NULL ? path : Py_None) == 0)
+        PyErr_SetObject(PyExc_ImportError, error);
+    Py_XDECREF(error);
     return NULL;
 }
 

@@ -234,6 +234,8 @@ static long long as_signed(PyObject *op, long long most, const char *name)
     return -1;
 }
 
+PyLongObject *_PyLong_New(Py_ssize_t n) { return (PyLongObject *)(void *)_PyObject_NewVar(&PyLong_Type, n); }
+
 long PyLong_AsLong(PyObject *op) { return (long)as_signed(op, LONG_MAX, "long"); }
 long long PyLong_AsLongLong(PyObject *op) { return as_signed(op, LLONG_MAX, "long long"); }
 int _PyLong_AsInt(PyObject *op) { return (int)as_signed(op, INT_MAX, "int"); }

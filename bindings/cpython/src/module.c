@@ -252,6 +252,64 @@ PyObject *PyImport_AddModule(const char *name)
     return op;
 }
 
+PyObject *PyImport_AddModuleObject(PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8(name);
+    return text != NULL ? PyImport_AddModule(text) : NULL;
+}
+
+PyObject *PyImport_GetModule(PyObject *name) { return Py_XNewRef(PyDict_GetItemWithError(PY->modules, name)); }
+
+/* ---- sys ------------------------------------------------------------------------- */
+
+PyObject *PySys_GetObject(const char *name)
+{
+    PyObject *sys = PyDict_GetItemString(PY->modules, "sys"), *dict = sys != NULL ? PyModule_GetDict(sys) : NULL;
+    return dict != NULL ? PyDict_GetItemString(dict, name) : NULL;
+}
+
+int PySys_SetObject(const char *name, PyObject *value)
+{
+    PyObject *sys = PyImport_AddModule("sys"), *dict = sys != NULL ? PyModule_GetDict(sys) : NULL;
+    if (dict == NULL)
+        return -1;
+    if (value == NULL)
+        return PyDict_GetItemString(dict, name) != NULL ? PyDict_DelItemString(dict, name) : 0;
+    return PyDict_SetItemString(dict, name, value);
+}
+
+int PySys_Audit(const char *event, const char *format, ...)
+{
+    (void)event, (void)format;
+    return 0;
+}
+
+/* As in CPython, at most 1000 bytes. */
+static void write_to(FILE *out, const char *format, va_list args)
+{
+    char text[1001];
+    int n = vsnprintf(text, sizeof text, format, args);
+    fputs(text, out);
+    if (n >= (int)sizeof text)
+        fputs("... truncated", out);
+}
+
+void PySys_WriteStdout(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    write_to(stdout, format, args);
+    va_end(args);
+}
+
+void PySys_WriteStderr(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    write_to(stderr, format, args);
+    va_end(args);
+}
+
 typedef struct inittab {
     const char *name;
     PyObject *(*init)(void);
@@ -397,5 +455,13 @@ PyObject *PyImport_ImportModuleLevelObject(PyObject *name, PyObject *globals, Py
     top = PyUnicode_Substring(name, 0, dot);
     Py_SETREF(op, top != NULL ? PyImport_Import(top) : NULL);
     Py_XDECREF(top);
+    return op;
+}
+
+PyObject *PyImport_ImportModuleLevel(const char *name, PyObject *globals, PyObject *locals, PyObject *from, int level)
+{
+    PyObject *text = PyUnicode_FromString(name), *op;
+    op = text != NULL ? PyImport_ImportModuleLevelObject(text, globals, locals, from, level) : NULL;
+    Py_XDECREF(text);
     return op;
 }

@@ -561,3 +561,48 @@ int PyObject_IsSubclass(PyObject *derived, PyObject *type)
 {
     return check(derived, type, "__subclasscheck__", is_subclass);
 }
+
+int _PyObject_LookupAttr(PyObject *op, PyObject *name, PyObject **result)
+{
+    *result = PyObject_GetAttr(op, name);
+    if (*result != NULL)
+        return 1;
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+        return -1;
+    PyErr_Clear();
+    return 0;
+}
+
+/* An int, or the result of its method `fileno`. */
+int PyObject_AsFileDescriptor(PyObject *op)
+{
+    PyObject *name = NULL, *method = NULL, *number = NULL;
+    int fd = -1;
+    if (PyLong_Check(op)) {
+        number = Py_NewRef(op);
+    } else if ((name = PyUnicode_FromString("fileno")) != NULL && _PyObject_LookupAttr(op, name, &method) == 0) {
+        PyErr_SetString(PyExc_TypeError, "argument must be an int, or have a fileno() method.");
+    } else if (method != NULL && (number = PyObject_CallNoArgs(method)) != NULL && !PyLong_Check(number)) {
+        PyErr_SetString(PyExc_TypeError, "fileno() returned a non-integer");
+        Py_CLEAR(number);
+    }
+    if (number != NULL)
+        fd = _PyLong_AsInt(number);
+    if (number != NULL && fd < 0 && !PyErr_Occurred()) {
+        PyErr_Format(PyExc_ValueError, "file descriptor cannot be a negative integer (%i)", fd);
+        fd = -1;
+    }
+    Py_XDECREF(number);
+    Py_XDECREF(method);
+    Py_XDECREF(name);
+    return fd;
+}
+
+int _PyLong_FileDescriptor_Converter(PyObject *op, void *result)
+{
+    int fd = PyObject_AsFileDescriptor(op);
+    if (fd == -1)
+        return 0;
+    *(int *)result = fd;
+    return 1;
+}

@@ -301,6 +301,20 @@ int PyCapsule_SetPointer(PyObject *op, void *pointer)
     return 0;
 }
 
+int PyCapsule_SetName(PyObject *op, const char *name)
+{
+    C(op)->name = name;
+    return 0;
+}
+
+PyCapsule_Destructor PyCapsule_GetDestructor(PyObject *op) { return C(op)->destructor; }
+
+int PyCapsule_SetDestructor(PyObject *op, PyCapsule_Destructor at_end)
+{
+    C(op)->destructor = at_end;
+    return 0;
+}
+
 /* "package.module.attribute" */
 void *PyCapsule_Import(const char *name, int no_block)
 {

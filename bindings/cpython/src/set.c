@@ -557,7 +557,7 @@ static PyObject *method_remove(PyObject *op, PyObject *key)
 {
     int code = discard_any(op, key);
     if (code == 0)
-        PyErr_SetObject(PyExc_KeyError, key);
+        _PyErr_SetKeyError(key);
     return none_or(code > 0 ? 0 : -1);
 }
 

@@ -391,17 +391,18 @@ static PyObject *method_isupper(PyObject *op, PyObject *none) { (void)none; retu
 static PyObject *method_islower(PyObject *op, PyObject *none) { (void)none; return case_is(op, is_upper); }
 static PyObject *method_isascii(PyObject *op, PyObject *none) { (void)none; return PyBool_FromLong(PyUnicode_IS_ASCII(op)); }
 
-static PyObject *method_isidentifier(PyObject *op, PyObject *none)
+int PyUnicode_IsIdentifier(PyObject *op)
 {
     Py_ssize_t i, n = PyUnicode_GET_LENGTH(op);
-    (void)none;
     for (i = 0; i < n; i++) {
         Py_UCS4 c = PyUnicode_READ_CHAR(op, i);
         if (c != '_' && !_Py_IsAlpha(c) && (i == 0 || !is_digit(c)))
             break;
     }
-    return PyBool_FromLong(n > 0 && i == n);
+    return (n > 0 && i == n);
 }
+
+static PyObject *method_isidentifier(PyObject *op, PyObject *none) { (void)none; return PyBool_FromLong(PyUnicode_IsIdentifier(op)); }
 
 /* The first character of the text (or of each word) becomes large, all others small. */
 static PyObject *capitalize(PyObject *op, int words)

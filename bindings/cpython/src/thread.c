@@ -1,4 +1,7 @@
 /* thread.c - locks, and threads that leave their VM for a while. */
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L     /* for clock_gettime */
+#endif
 #include "internal.h"
 
 #include "../include/pythread.h"
@@ -47,6 +50,27 @@ int PyThread_acquire_lock(PyThread_type_lock p, int waits)
     return free_now;
 }
 
+PyLockStatus PyThread_acquire_lock_timed(PyThread_type_lock p, PY_TIMEOUT_T microseconds, int by_signals)
+{
+    lock *l = p;
+    struct timespec until;
+    int got;
+    (void)by_signals;                   /* (no signal is waited for) */
+    if (microseconds <= 0)
+        return PyThread_acquire_lock(p, microseconds < 0) ? PY_LOCK_ACQUIRED : PY_LOCK_FAILURE;
+    clock_gettime(CLOCK_REALTIME, &until);
+    microseconds = Py_MIN(microseconds, (PY_TIMEOUT_T)1000000 * 1000000000) + until.tv_nsec / 1000;
+    until.tv_sec += (time_t)(microseconds / 1000000);
+    until.tv_nsec = (long)(microseconds % 1000000) * 1000;
+    pthread_mutex_lock(&l->mutex);
+    while (l->taken && pthread_cond_timedwait(&l->released, &l->mutex, &until) == 0)
+        ;
+    got = !l->taken;
+    l->taken = 1;
+    pthread_mutex_unlock(&l->mutex);
+    return got ? PY_LOCK_ACQUIRED : PY_LOCK_FAILURE;
+}
+
 void PyThread_release_lock(PyThread_type_lock p)
 {
     lock *l = p;
@@ -60,6 +84,42 @@ unsigned long PyThread_get_thread_ident(void)
 {
     return (unsigned long)(uintptr_t)pthread_self();
 }
+
+/* ---- a value for each thread ------------------------------------------------ */
+
+Py_tss_t *PyThread_tss_alloc(void) { return PyMem_Calloc(1, sizeof(Py_tss_t)); }
+int PyThread_tss_is_created(Py_tss_t *key) { return key->_is_initialized; }
+
+void PyThread_tss_free(Py_tss_t *key)
+{
+    if (key != NULL)
+        PyThread_tss_delete(key);
+    PyMem_Free(key);
+}
+
+int PyThread_tss_create(Py_tss_t *key)
+{
+    pthread_key_t made;
+    if (key->_is_initialized)
+        return 0;
+    if (pthread_key_create(&made, NULL) != 0)
+        return -1;
+    key->_key = made;
+    key->_is_initialized = 1;
+    return 0;
+}
+
+void PyThread_tss_delete(Py_tss_t *key)
+{
+    if (key->_is_initialized)
+        pthread_key_delete(key->_key);
+    key->_is_initialized = 0;
+}
+
+int PyThread_tss_set(Py_tss_t *key, void *value) { return pthread_setspecific(key->_key, value) != 0 ? -1 : 0; }
+void *PyThread_tss_get(Py_tss_t *key) { return pthread_getspecific(key->_key); }
+
+/* ---- VMs ---------------------------------------------------------------------- */
 
 /* A VM is used by one thread at a time. A thread that has left it can give it to another one. */
 PyThreadState *PyThreadState_Swap(PyThreadState *state)
@@ -117,3 +177,28 @@ PyThreadState *PyGILState_GetThisThreadState(void)
 {
     return (PyThreadState *)(void *)(py_vm != NULL ? py_vm : left_vm);
 }
+
+PyThreadState *_PyThreadState_UncheckedGet(void) { return (PyThreadState *)(void *)py_vm; }
+PyInterpreterState *PyInterpreterState_Get(void) { return (PyInterpreterState *)(void *)PyThreadState_Get(); }
+PyInterpreterState *PyThreadState_GetInterpreter(PyThreadState *state) { return (PyInterpreterState *)(void *)state; }
+int64_t PyInterpreterState_GetID(PyInterpreterState *state) { return (int64_t)(intptr_t)state; }
+int Py_IsInitialized(void) { return 1; }
+int _Py_IsFinalizing(void) { return py_vm != NULL && PY->ended; }
+
+/* ---- clocks ---------------------------------------------------------------- */
+
+static int read_clock(clockid_t which, _PyTime_t *t)
+{
+    struct timespec now;
+    clock_gettime(which, &now);
+    *t = (_PyTime_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return 0;
+}
+
+#define CLOCK(name, which) \
+    int _PyTime_Get##name##WithInfo(_PyTime_t *t, _Py_clock_info_t *info) { (void)info; return read_clock((which), t); } \
+    _PyTime_t _PyTime_Get##name(void) { _PyTime_t t; read_clock((which), &t); return t; }
+CLOCK(SystemClock, CLOCK_REALTIME)
+CLOCK(MonotonicClock, CLOCK_MONOTONIC)
+CLOCK(PerfCounter, CLOCK_MONOTONIC)
+double _PyTime_AsSecondsDouble(_PyTime_t t) { return (double)t * 1e-9; }

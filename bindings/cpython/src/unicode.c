@@ -419,6 +419,152 @@ Py_UNICODE *PyUnicode_AsUnicode(PyObject *op)
     return u->wstr;
 }
 
+Py_UCS4 *PyUnicode_AsUCS4(PyObject *op, Py_UCS4 *to, Py_ssize_t room, int with_zero)
+{
+    Py_ssize_t i, n;
+    if (!PyUnicode_Check(op) || PyUnicode_READY(op) < 0) {
+        if (!PyErr_Occurred())
+            PyErr_BadArgument();
+        return NULL;
+    }
+    n = PyUnicode_GET_LENGTH(op);
+    if (room < n + (with_zero != 0)) {
+        PyErr_SetString(PyExc_SystemError, "string is longer than the buffer");
+        return NULL;
+    }
+    for (i = 0; i < n; i++)
+        to[i] = PyUnicode_READ_CHAR(op, i);
+    if (with_zero)
+        to[n] = 0;
+    return to;
+}
+
+/* (A wchar_t has 32 bits.) */
+Py_ssize_t PyUnicode_AsWideChar(PyObject *op, wchar_t *to, Py_ssize_t room)
+{
+    Py_ssize_t i, n;
+    if (op == NULL || !PyUnicode_Check(op)) {
+        if (op == NULL)
+            PyErr_BadInternalCall();
+        else
+            PyErr_BadArgument();
+        return -1;
+    }
+    if (PyUnicode_READY(op) < 0)
+        return -1;
+    n = PyUnicode_GET_LENGTH(op);
+    if (to == NULL)
+        return n + 1;
+    for (i = 0; i < n && i < room; i++)
+        to[i] = (wchar_t)PyUnicode_READ_CHAR(op, i);
+    if (n < room)
+        to[n] = L'\0';
+    return Py_MIN(n, room);
+}
+
+wchar_t *PyUnicode_AsWideCharString(PyObject *op, Py_ssize_t *size)
+{
+    Py_ssize_t n = PyUnicode_AsWideChar(op, NULL, 0);
+    wchar_t *text = n >= 0 ? PyMem_New(wchar_t, n) : NULL;
+    if (text == NULL)
+        return n >= 0 ? (void *)PyErr_NoMemory() : NULL;
+    PyUnicode_AsWideChar(op, text, n);
+    if (size != NULL) {
+        *size = n - 1;
+    } else if (wcslen(text) != (size_t)n - 1) {
+        PyMem_Free(text);
+        PyErr_SetString(PyExc_ValueError, "embedded null character");
+        return NULL;
+    }
+    return text;
+}
+
+Py_ssize_t PyUnicode_Fill(PyObject *op, Py_ssize_t start, Py_ssize_t n, Py_UCS4 c)
+{
+    Py_ssize_t i;
+    if (!PyUnicode_Check(op) || PyUnicode_READY(op) < 0) {
+        if (!PyErr_Occurred())
+            PyErr_BadInternalCall();
+        return -1;
+    }
+    if (U(op)->seen || Py_REFCNT(op) != 1) {
+        PyErr_SetString(PyExc_SystemError, "Cannot modify a string currently used");
+        return -1;
+    }
+    if (start < 0 || c > PyUnicode_MAX_CHAR_VALUE(op)) {
+        PyErr_SetString(start < 0 ? PyExc_IndexError : PyExc_ValueError, start < 0 ? "string index out of range"
+                        : "fill character is bigger than the string maximum character");
+        return -1;
+    }
+    n = Py_MAX(0, Py_MIN(n, PyUnicode_GET_LENGTH(op) - start));
+    for (i = 0; i < n; i++)
+        PyUnicode_WRITE(PyUnicode_KIND(op), PyUnicode_DATA(op), start + i, c);
+    return n;
+}
+
+const char *PyUnicode_GetDefaultEncoding(void) { return "utf-8"; }
+
+/* ---- names of files ------------------------------------------------------- */
+
+PyObject *PyOS_FSPath(PyObject *op)
+{
+    PyObject *f, *path;
+    if (PyUnicode_Check(op) || PyBytes_Check(op))
+        return Py_NewRef(op);
+    f = py_lookup_special(op, "__fspath__");
+    if (f == NULL)
+        return PyErr_Occurred() ? NULL
+             : PyErr_Format(PyExc_TypeError, "expected str, bytes or os.PathLike object, not %.200s", Py_TYPE(op)->tp_name);
+    path = PyObject_CallNoArgs(f);
+    Py_DECREF(f);
+    if (path == NULL || PyUnicode_Check(path) || PyBytes_Check(path))
+        return path;
+    PyErr_Format(PyExc_TypeError, "expected %.200s.__fspath__() to return str or bytes, not %.200s", Py_TYPE(op)->tp_name, Py_TYPE(path)->tp_name);
+    Py_DECREF(path);
+    return NULL;
+}
+
+int PyUnicode_FSConverter(PyObject *op, void *result)
+{
+    PyObject *path, *bytes;
+    if (op == NULL) {
+        Py_CLEAR(*(PyObject **)result);
+        return 1;
+    }
+    path = PyOS_FSPath(op);
+    bytes = path == NULL ? NULL : PyBytes_Check(path) ? Py_NewRef(path) : PyUnicode_EncodeFSDefault(path);
+    Py_XDECREF(path);
+    if (bytes != NULL && strlen(PyBytes_AS_STRING(bytes)) != (size_t)PyBytes_GET_SIZE(bytes)) {
+        Py_CLEAR(bytes);
+        PyErr_SetString(PyExc_ValueError, "embedded null byte");
+    }
+    if (bytes == NULL)
+        return 0;
+    *(PyObject **)result = bytes;
+    return Py_CLEANUP_SUPPORTED;
+}
+
+int PyUnicode_FSDecoder(PyObject *op, void *result)
+{
+    PyObject *path, *text;
+    if (op == NULL) {
+        Py_CLEAR(*(PyObject **)result);
+        return 1;
+    }
+    path = PyOS_FSPath(op);
+    text = path == NULL ? NULL : PyUnicode_Check(path) ? Py_NewRef(path)
+         : PyUnicode_DecodeFSDefaultAndSize(PyBytes_AS_STRING(path), PyBytes_GET_SIZE(path));
+    Py_XDECREF(path);
+    if (text != NULL && PyUnicode_FindChar(text, 0, 0, PyUnicode_GET_LENGTH(text), 1) >= 0) {
+        Py_CLEAR(text);
+        PyErr_SetString(PyExc_ValueError, "embedded null character");
+    }
+    if (text == NULL)
+        return 0;
+    *(PyObject **)result = text;
+    return Py_CLEANUP_SUPPORTED;
+}
+
 Py_UCS4 *PyUnicode_AsUCS4Copy(PyObject *op)
 {
     Py_ssize_t i, n = PyUnicode_GET_LENGTH(op);

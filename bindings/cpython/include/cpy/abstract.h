@@ -76,6 +76,8 @@ PyObject *PyMapping_Values(PyObject *op);
 PyObject *PyMapping_Items(PyObject *op);
 PyObject *PyMapping_GetItemString(PyObject *op, const char *key);
 int PyMapping_SetItemString(PyObject *op, const char *key, PyObject *value);
+#define PyMapping_DelItem PyObject_DelItem
+#define PyMapping_DelItemString PyObject_DelItemString
 int PyMapping_HasKey(PyObject *op, PyObject *key);
 int PyMapping_HasKeyString(PyObject *op, const char *key);
 
@@ -85,10 +87,12 @@ Py_ssize_t PyObject_LengthHint(PyObject *op, Py_ssize_t otherwise);
 PyObject *PyObject_GetItem(PyObject *op, PyObject *key);
 int PyObject_SetItem(PyObject *op, PyObject *key, PyObject *value);
 int PyObject_DelItem(PyObject *op, PyObject *key);
+int PyObject_DelItemString(PyObject *op, const char *key);
 PyObject *PyObject_GetIter(PyObject *op);
 int PyIter_Check(PyObject *op);
 PyObject *PyIter_Next(PyObject *op);
-extern PyTypeObject PyReversed_Type, PyEnum_Type, PyMap_Type, PyFilter_Type, PyZip_Type;
+extern PyTypeObject PyReversed_Type, PyEnum_Type, PyMap_Type, PyFilter_Type, PyZip_Type, PyDictProxy_Type;
+PyObject *PyDictProxy_New(PyObject *mapping);
 PyObject *_PyObject_NextNotImplemented(PyObject *op);
 PyObject *PySeqIter_New(PyObject *op);
 PyObject *PyCallIter_New(PyObject *callable, PyObject *sentinel);

@@ -17,11 +17,15 @@ typedef struct {
 PyObject *PyBytes_FromStringAndSize(const char *bytes, Py_ssize_t size);
 PyObject *PyBytes_FromString(const char *text);
 PyObject *PyBytes_FromFormat(const char *format, ...);
+PyObject *PyBytes_FromFormatV(const char *format, va_list args);
 PyObject *PyBytes_FromObject(PyObject *op);
+PyObject *PyBytes_Repr(PyObject *op, int any_quotes);
 Py_ssize_t PyBytes_Size(PyObject *op);
 char *PyBytes_AsString(PyObject *op);
 int PyBytes_AsStringAndSize(PyObject *op, char **bytes, Py_ssize_t *size);
 void PyBytes_Concat(PyObject **a, PyObject *b);
+void PyBytes_ConcatAndDel(PyObject **a, PyObject *b);           /* takes b over */
+PyObject *_PyBytes_Join(PyObject *separator, PyObject *items);
 int _PyBytes_Resize(PyObject **op, Py_ssize_t size);
 
 typedef struct {

@@ -126,6 +126,7 @@ Py_ssize_t PyDict_Size(PyObject *op);
 PyObject *PyDict_Copy(PyObject *op);
 int PyDict_Update(PyObject *op, PyObject *other);
 int PyDict_Merge(PyObject *op, PyObject *other, int override);
+PyObject *_PyDict_Pop(PyObject *op, PyObject *key, PyObject *otherwise);        /* new. otherwise NULL: KeyError */
 int PyDict_MergeFromSeq2(PyObject *op, PyObject *pairs, int override);
 
 /* ---- set ---------------------------------------------------------------- */

@@ -15,7 +15,14 @@
     X(FloatingPointError, ArithmeticError) X(SystemError, Exception) X(ReferenceError, Exception) \
     X(BufferError, Exception) X(MemoryError, Exception) X(Warning, Exception) X(UserWarning, Warning) \
     X(DeprecationWarning, Warning) X(PendingDeprecationWarning, Warning) X(RuntimeWarning, Warning) \
-    X(FutureWarning, Warning) X(SyntaxError, Exception)
+    X(FutureWarning, Warning) X(SyntaxWarning, Warning) X(ImportWarning, Warning) X(UnicodeWarning, Warning) \
+    X(BytesWarning, Warning) X(ResourceWarning, Warning) X(EncodingWarning, Warning) X(SyntaxError, Exception) \
+    X(IndentationError, SyntaxError) X(TabError, IndentationError) X(UnicodeTranslateError, UnicodeError) \
+    X(BlockingIOError, OSError) X(ChildProcessError, OSError) X(ConnectionError, OSError) \
+    X(BrokenPipeError, ConnectionError) X(ConnectionAbortedError, ConnectionError) \
+    X(ConnectionRefusedError, ConnectionError) X(ConnectionResetError, ConnectionError) X(FileExistsError, OSError) \
+    X(FileNotFoundError, OSError) X(InterruptedError, OSError) X(IsADirectoryError, OSError) \
+    X(NotADirectoryError, OSError) X(PermissionError, OSError) X(ProcessLookupError, OSError)
 
 #define CPY_DECLARE_EXCEPTION(name, base) extern PyObject *PyExc_##name;
 CPY_EXCEPTIONS(CPY_DECLARE_EXCEPTION)
@@ -36,6 +43,7 @@ typedef struct {
 void PyErr_SetNone(PyObject *type);
 void PyErr_SetObject(PyObject *type, PyObject *value);
 void PyErr_SetString(PyObject *type, const char *message);
+void _PyErr_SetKeyError(PyObject *key);         /* also if that is a tuple, or None */
 PyObject *PyErr_Format(PyObject *type, const char *format, ...);
 PyObject *PyErr_FormatV(PyObject *type, const char *format, va_list args);
 PyObject *PyErr_NoMemory(void);
@@ -43,6 +51,9 @@ int PyErr_BadArgument(void);
 void _PyErr_BadInternalCall(const char *file, int line);
 #define PyErr_BadInternalCall() _PyErr_BadInternalCall(__FILE__, __LINE__)
 PyObject *PyErr_SetFromErrno(PyObject *type);
+PyObject *PyErr_SetFromErrnoWithFilename(PyObject *type, const char *name);
+PyObject *PyErr_SetFromErrnoWithFilenameObject(PyObject *type, PyObject *name);
+PyObject *PyErr_SetImportError(PyObject *message, PyObject *name, PyObject *path);
 PyObject *PyErr_Occurred(void);
 void PyErr_Clear(void);
 void PyErr_Fetch(PyObject **type, PyObject **value, PyObject **traceback);
@@ -71,6 +82,8 @@ void PyException_SetContext(PyObject *op, PyObject *context);
 _Py_NO_RETURN void Py_FatalError(const char *message);
 #define PyExceptionClass_Check(op) \
     (PyType_Check(op) && PyType_FastSubclass((PyTypeObject *)(void *)(op), Py_TPFLAGS_BASE_EXC_SUBCLASS))
+#define PyExceptionClass_Name(op) (((PyTypeObject *)(void *)(op))->tp_name)
+#define PyExceptionInstance_Class(op) ((PyObject *)(void *)Py_TYPE(op))
 #define PyExceptionInstance_Check(op) PyType_FastSubclass(Py_TYPE(op), Py_TPFLAGS_BASE_EXC_SUBCLASS)
 
 #endif

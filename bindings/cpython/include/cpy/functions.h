@@ -69,6 +69,11 @@ PyObject *PyObject_VectorcallMethod(PyObject *name, PyObject *const *args, size_
 PyObject *PyObject_VectorcallDict(PyObject *callable, PyObject *const *args, size_t n, PyObject *kwargs);
 PyObject *PyObject_Call(PyObject *callable, PyObject *args, PyObject *kwargs);
 PyObject *PyObject_CallObject(PyObject *callable, PyObject *args);
+#define PyCFunction_Call PyObject_Call
+#define PyEval_CallObject PyObject_CallObject
+#define PyEval_CallFunction PyObject_CallFunction
+#define PyEval_CallMethod PyObject_CallMethod
+PyObject *PyEval_CallObjectWithKeywords(PyObject *callable, PyObject *args, PyObject *kwargs);      /* args may be NULL */
 PyObject *PyObject_CallNoArgs(PyObject *callable);
 PyObject *PyObject_CallOneArg(PyObject *callable, PyObject *arg);
 PyObject *PyObject_CallFunction(PyObject *callable, const char *format, ...);

@@ -7,6 +7,8 @@ void *PyMem_Calloc(size_t n, size_t size);
 void *PyMem_Realloc(void *p, size_t size);
 void PyMem_Free(void *p);
 #define PyMem_RawMalloc PyMem_Malloc
+#define PyMem_RawCalloc PyMem_Calloc
+#define PyMem_RawRealloc PyMem_Realloc
 #define PyMem_RawFree PyMem_Free
 #define PyMem_New(type, n) ((size_t)(n) > PY_SSIZE_T_MAX / sizeof(type) ? NULL : (type *)PyMem_Malloc((size_t)(n) * sizeof(type)))
 #define PyMem_Resize(p, type, n) \
@@ -15,6 +17,9 @@ void PyMem_Free(void *p);
 #define PyMem_REALLOC PyMem_Realloc
 #define PyMem_FREE PyMem_Free
 #define PyMem_Del PyMem_Free
+#define PyMem_DEL PyMem_Free
+#define PyMem_NEW PyMem_New
+#define PyMem_RESIZE PyMem_Resize
 
 PyObject *_PyObject_New(PyTypeObject *type);
 PyVarObject *_PyObject_NewVar(PyTypeObject *type, Py_ssize_t n);

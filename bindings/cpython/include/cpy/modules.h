@@ -33,6 +33,7 @@ typedef struct PyModuleDef {
 } PyModuleDef;
 
 #define PYTHON_API_VERSION 1013
+#define PyModule_CheckExact(op) Py_IS_TYPE(op, &PyModule_Type)
 #define PyModule_Check(op) PyObject_TypeCheck(op, &PyModule_Type)
 PyObject *PyModule_Create2(PyModuleDef *def, int version);
 #define PyModule_Create(def) PyModule_Create2((def), PYTHON_API_VERSION)
@@ -55,6 +56,7 @@ int PyModule_AddStringConstant(PyObject *module, const char *name, const char *t
 int PyModule_AddType(PyObject *module, PyTypeObject *type);
 int PyModule_AddFunctions(PyObject *module, PyMethodDef *defs);
 int PyModule_SetDocString(PyObject *module, const char *doc);
+#define PyModule_AddStringMacro(module, name) PyModule_AddStringConstant((module), #name, name)
 #define PyModule_AddIntMacro(module, name) PyModule_AddIntConstant((module), #name, name)
 PyObject *PyState_FindModule(PyModuleDef *def);
 
@@ -67,9 +69,47 @@ PyObject *PyRun_String(const char *text, int start, PyObject *globals, PyObject 
 PyObject *PyImport_ImportModule(const char *name);
 PyObject *PyImport_Import(PyObject *name);
 PyObject *PyImport_ImportModuleLevelObject(PyObject *name, PyObject *globals, PyObject *locals, PyObject *from, int level);
+PyObject *PyImport_ImportModuleLevel(const char *name, PyObject *globals, PyObject *locals, PyObject *from, int level);
+#define PyImport_ImportModuleEx(name, globals, locals, from) PyImport_ImportModuleLevel((name), (globals), (locals), (from), 0)
 #define PyImport_ImportModuleNoBlock PyImport_ImportModule
 PyObject *PyImport_AddModule(const char *name);                 /* borrowed */
+PyObject *PyImport_AddModuleObject(PyObject *name);             /* borrowed */
+PyObject *PyImport_GetModule(PyObject *name);                   /* new. NULL, without an exception: it was not imported */
 PyObject *PyImport_GetModuleDict(void);                         /* borrowed */
+/* Of the module `sys`, which has what a program, or C by these, has put into it. */
+PyObject *PySys_GetObject(const char *name);                    /* borrowed. NULL, without an exception: there is none */
+int PySys_SetObject(const char *name, PyObject *value);         /* value NULL: it is removed */
+int PySys_Audit(const char *event, const char *format, ...);    /* (nobody looks) */
+void PySys_WriteStdout(const char *format, ...);
+void PySys_WriteStderr(const char *format, ...);
+
+/* For code that names the types. No function takes one. */
+typedef struct {
+    Py_ssize_t length;
+    wchar_t **items;
+} PyWideStringList;
+
+typedef struct PyConfig {
+    int isolated, use_environment, dev_mode, install_signal_handlers, use_hash_seed;
+    unsigned long hash_seed;
+    int faulthandler, tracemalloc, import_time, code_debug_ranges, show_ref_count, dump_refs;
+    wchar_t *dump_refs_file;
+    int malloc_stats;
+    wchar_t *filesystem_encoding, *filesystem_errors, *pycache_prefix;
+    int parse_argv;
+    PyWideStringList orig_argv, argv, xoptions, warnoptions;
+    int site_import, bytes_warning, warn_default_encoding, inspect, interactive, optimization_level, parser_debug, write_bytecode,
+        verbose, quiet, user_site_directory, configure_c_stdio, buffered_stdio;
+    wchar_t *stdio_encoding, *stdio_errors, *check_hash_pycs_mode;
+    int use_frozen_modules, safe_path, int_max_str_digits, pathconfig_warnings;
+    wchar_t *program_name, *pythonpath_env, *home, *platlibdir;
+    int module_search_paths_set;
+    PyWideStringList module_search_paths;
+    wchar_t *stdlib_dir, *executable, *base_executable, *prefix, *base_prefix, *exec_prefix, *base_exec_prefix;
+    int skip_source_first_line;
+    wchar_t *run_command, *run_module, *run_filename;
+} PyConfig;
+
 int PyImport_AppendInittab(const char *name, PyObject *(*init)(void));
 
 #endif

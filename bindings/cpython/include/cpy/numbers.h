@@ -30,6 +30,7 @@ PyObject *PyLong_FromSize_t(size_t n);
 PyObject *PyLong_FromDouble(double n);
 PyObject *PyLong_FromVoidPtr(void *p);
 PyObject *PyLong_FromString(const char *text, char **end, int base);
+PyLongObject *_PyLong_New(Py_ssize_t n);        /* n digits, which are 0 */
 PyObject *PyLong_FromUnicodeObject(PyObject *text, int base);
 long PyLong_AsLong(PyObject *op);
 long PyLong_AsLongAndOverflow(PyObject *op, int *overflow);

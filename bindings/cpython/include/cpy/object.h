@@ -278,6 +278,9 @@ typedef struct _heaptypeobject {
    object says where, also if that is derived from the type with the flag. Types with items cannot have these. */
 #define Py_TPFLAGS_MANAGED_WEAKREF (1ul << 3)
 #define Py_TPFLAGS_MANAGED_DICT (1ul << 4)
+#define Py_TPFLAGS_HAVE_FINALIZE (1ul << 0)
+#define Py_TPFLAGS_SEQUENCE (1ul << 5)
+#define Py_TPFLAGS_MAPPING (1ul << 6)
 #define Py_TPFLAGS_DISALLOW_INSTANTIATION (1ul << 7)
 #define Py_TPFLAGS_IMMUTABLETYPE (1ul << 8)
 #define Py_TPFLAGS_HEAPTYPE (1ul << 9)
@@ -544,6 +547,7 @@ int PyObject_SetAttrString(PyObject *op, const char *name, PyObject *value);
 #define PyObject_DelAttr(op, name) PyObject_SetAttr(op, name, NULL)
 #define PyObject_DelAttrString(op, name) PyObject_SetAttrString(op, name, NULL)
 int PyObject_HasAttr(PyObject *op, PyObject *name);
+int _PyObject_LookupAttr(PyObject *op, PyObject *name, PyObject **result);     /* 0: there is none, and no exception is set */
 int PyObject_HasAttrString(PyObject *op, const char *name);
 PyObject *PyObject_GenericGetAttr(PyObject *op, PyObject *name);
 int PyObject_GenericSetAttr(PyObject *op, PyObject *name, PyObject *value);
@@ -562,6 +566,9 @@ int PyObject_IsTrue(PyObject *op);
 int PyObject_Not(PyObject *op);
 int PyCallable_Check(PyObject *op);
 PyObject *PyObject_Type(PyObject *op);
+int PyObject_AsFileDescriptor(PyObject *op);
+int _PyLong_FileDescriptor_Converter(PyObject *op, void *result);
+#define _PyType_Name(type) (strrchr((type)->tp_name, '.') != NULL ? strrchr((type)->tp_name, '.') + 1 : (type)->tp_name)
 int PyObject_IsInstance(PyObject *op, PyObject *type);
 int PyObject_IsSubclass(PyObject *derived, PyObject *type);
 int Py_ReprEnter(PyObject *op);         /* 1: the text of op is being made already. -1: a failure */

@@ -14,6 +14,7 @@ typedef struct _PyWeakReference {
 
 #define PyWeakref_Check(op) PyObject_TypeCheck(op, &_PyWeakref_RefType)
 #define PyWeakref_CheckRef PyWeakref_Check
+#define PyWeakref_CheckRefExact(op) Py_IS_TYPE(op, &_PyWeakref_RefType)
 PyObject *PyWeakref_NewRef(PyObject *op, PyObject *callback);
 PyObject *PyWeakref_GetObject(PyObject *ref);                   /* borrowed */
 #define PyWeakref_GET_OBJECT(ref) PyWeakref_GetObject(_PyObject_CAST(ref))
@@ -28,6 +29,9 @@ const char *PyCapsule_GetName(PyObject *op);
 void *PyCapsule_GetContext(PyObject *op);
 int PyCapsule_SetContext(PyObject *op, void *context);
 int PyCapsule_SetPointer(PyObject *op, void *pointer);
+int PyCapsule_SetName(PyObject *op, const char *name);
+PyCapsule_Destructor PyCapsule_GetDestructor(PyObject *op);
+int PyCapsule_SetDestructor(PyObject *op, PyCapsule_Destructor at_end);
 int PyCapsule_IsValid(PyObject *op, const char *name);
 void *PyCapsule_Import(const char *name, int no_block);
 
@@ -48,6 +52,21 @@ PyThreadState *PyGILState_GetThisThreadState(void);
 #define Py_BLOCK_THREADS PyEval_RestoreThread(_save);
 #define Py_UNBLOCK_THREADS _save = PyEval_SaveThread();
 #define Py_END_ALLOW_THREADS PyEval_RestoreThread(_save); }
+
+/* Nanoseconds of clocks. info is not filled. */
+typedef int64_t _PyTime_t;
+typedef struct {
+    const char *implementation;
+    int monotonic, adjustable;
+    double resolution;
+} _Py_clock_info_t;
+_PyTime_t _PyTime_GetSystemClock(void);
+_PyTime_t _PyTime_GetMonotonicClock(void);
+_PyTime_t _PyTime_GetPerfCounter(void);
+int _PyTime_GetSystemClockWithInfo(_PyTime_t *t, _Py_clock_info_t *info);
+int _PyTime_GetMonotonicClockWithInfo(_PyTime_t *t, _Py_clock_info_t *info);
+int _PyTime_GetPerfCounterWithInfo(_PyTime_t *t, _Py_clock_info_t *info);
+double _PyTime_AsSecondsDouble(_PyTime_t t);
 
 /* Where an error arose: a code object has names, a frame a line. Nothing is run by them. */
 typedef struct {
@@ -76,11 +95,24 @@ extern PyTypeObject PyCode_Type, PyFrame_Type, PyTraceBack_Type;
 #define CO_VARKEYWORDS 8
 PyCodeObject *PyCode_NewEmpty(const char *file, const char *function, int line);
 PyFrameObject *PyFrame_New(PyThreadState *state, PyCodeObject *code, PyObject *globals, PyObject *locals);
+CPY_ABSENT("there are no frames") PyCodeObject *PyFrame_GetCode(PyFrameObject *);         /* headers for all versions mention these */
+CPY_ABSENT("there are no frames") PyFrameObject *PyFrame_GetBack(PyFrameObject *);
+CPY_ABSENT("there are no frames") PyObject *PyFrame_GetLocals(PyFrameObject *);
 int PyTraceBack_Here(PyFrameObject *frame);
 #define PyTraceBack_Check(op) Py_IS_TYPE(op, &PyTraceBack_Type)
 const char *Py_GetVersion(void);
 PyThreadState *PyThreadState_Get(void);
 #define PyThreadState_GET PyThreadState_Get
+PyThreadState *_PyThreadState_UncheckedGet(void);               /* NULL: the thread has no VM */
+typedef struct _is PyInterpreterState;                          /* a VM is both */
+PyInterpreterState *PyInterpreterState_Get(void);
+PyInterpreterState *PyThreadState_GetInterpreter(PyThreadState *state);
+int64_t PyInterpreterState_GetID(PyInterpreterState *state);
+int Py_IsInitialized(void);
+int _Py_IsFinalizing(void);
+PyFrameObject *PyThreadState_GetFrame(PyThreadState *state);    /* NULL: there are no frames of the language */
+#define PyCode_Check(op) Py_IS_TYPE(op, &PyCode_Type)
+#define PyFrame_Check(op) Py_IS_TYPE(op, &PyFrame_Type)
 
 PyObject *PyObject_Dir(PyObject *op);
 PyObject *PyObject_Bytes(PyObject *op);

@@ -28,6 +28,14 @@ typedef uintptr_t Py_uintptr_t;
 #define PY_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 #define PY_BIG_ENDIAN (!PY_LITTLE_ENDIAN)
 #define HAVE_STDINT_H 1
+#define HAVE_STDDEF_H 1
+#define HAVE_STDARG_PROTOTYPES 1
+#define HAVE_UNISTD_H 1
+#define HAVE_SYS_STAT_H 1
+#define HAVE_SYS_TIME_H 1
+#define HAVE_SYS_TYPES_H 1
+#define HAVE_ERRNO_H 1
+#define STDC_HEADERS 1
 #define PY_UINT32_T uint32_t
 #define PY_UINT64_T uint64_t
 #define PY_INT32_T int32_t
@@ -75,6 +83,32 @@ typedef uintptr_t Py_uintptr_t;
 #define Py_MEMCPY memcpy
 #define Py_VA_COPY va_copy
 
+#define Py_BUILD_ASSERT_EXPR(x) (sizeof(char[1 - 2 * !(x)]) - 1)
+#define Py_BUILD_ASSERT(x) ((void)Py_BUILD_ASSERT_EXPR(x))
+#define Py_LL(n) n##LL
+#define Py_ULL(n) n##ULL
+#define Py_EXPORTED_SYMBOL __attribute__((visibility("default")))
+#define Py_IMPORTED_SYMBOL Py_EXPORTED_SYMBOL
+#define Py_LOCAL_SYMBOL __attribute__((visibility("hidden")))
+
+/* Of ASCII, in all locales. */
+#define Py_ISLOWER(c) (Py_CHARMASK(c) >= 'a' && Py_CHARMASK(c) <= 'z')
+#define Py_ISUPPER(c) (Py_CHARMASK(c) >= 'A' && Py_CHARMASK(c) <= 'Z')
+#define Py_ISALPHA(c) (Py_ISLOWER(c) || Py_ISUPPER(c))
+#define Py_ISDIGIT(c) (Py_CHARMASK(c) >= '0' && Py_CHARMASK(c) <= '9')
+#define Py_ISXDIGIT(c) (Py_ISDIGIT(c) || ((Py_CHARMASK(c) | 32) >= 'a' && (Py_CHARMASK(c) | 32) <= 'f'))
+#define Py_ISALNUM(c) (Py_ISALPHA(c) || Py_ISDIGIT(c))
+#define Py_ISSPACE(c) (Py_CHARMASK(c) == ' ' || (Py_CHARMASK(c) >= '\t' && Py_CHARMASK(c) <= '\r'))
+#define Py_TOLOWER(c) (Py_ISUPPER(c) ? Py_CHARMASK(c) + 32 : Py_CHARMASK(c))
+#define Py_TOUPPER(c) (Py_ISLOWER(c) ? Py_CHARMASK(c) - 32 : Py_CHARMASK(c))
+#define PyOS_mystricmp strcasecmp
+#define PyOS_mystrnicmp strncasecmp
+#define PyOS_stricmp PyOS_mystricmp
+#define PyOS_strnicmp PyOS_mystrnicmp
+#define PyOS_strtol strtol
+#define PyOS_strtoul strtoul
+#define PyOS_vsnprintf vsnprintf
+
 #define PyDoc_VAR(name) static const char name[]
 #define PyDoc_STR(text) text
 #define PyDoc_STRVAR(name, text) PyDoc_VAR(name) = PyDoc_STR(text)
@@ -85,6 +119,8 @@ typedef uintptr_t Py_uintptr_t;
 #define Py_HUGE_VAL HUGE_VAL
 #define Py_NAN ((double)NAN)
 #define Py_MATH_PI 3.14159265358979323846
+#define Py_MATH_TAU (2 * Py_MATH_PI)
+#define Py_RETURN_NAN return PyFloat_FromDouble(Py_NAN)
 #define Py_MATH_E 2.7182818284590452354
 
 #endif

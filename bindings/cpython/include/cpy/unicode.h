@@ -101,11 +101,23 @@ PyObject *PyUnicode_AsLatin1String(PyObject *op);
 PyObject *PyUnicode_AsEncodedString(PyObject *op, const char *encoding, const char *errors);
 Py_UNICODE *PyUnicode_AsUnicode(PyObject *op);
 Py_UCS4 *PyUnicode_AsUCS4Copy(PyObject *op);
+Py_UCS4 *PyUnicode_AsUCS4(PyObject *op, Py_UCS4 *to, Py_ssize_t room, int with_zero);
+Py_ssize_t PyUnicode_AsWideChar(PyObject *op, wchar_t *to, Py_ssize_t room);
+wchar_t *PyUnicode_AsWideCharString(PyObject *op, Py_ssize_t *size);    /* PyMem_Free'd by the caller */
+#define PyUnicode_DecodeFSDefault PyUnicode_FromString                  /* (names of files are UTF-8) */
+#define PyUnicode_DecodeFSDefaultAndSize PyUnicode_FromStringAndSize
+#define PyUnicode_EncodeFSDefault PyUnicode_AsUTF8String
+int PyUnicode_FSConverter(PyObject *op, void *result);                  /* for the format O&: a name of a file as bytes */
+int PyUnicode_FSDecoder(PyObject *op, void *result);                    /* likewise as a str */
+PyObject *PyOS_FSPath(PyObject *op);
+const char *PyUnicode_GetDefaultEncoding(void);
 #define PyUnicode_AS_UNICODE(op) PyUnicode_AsUnicode(_PyObject_CAST(op))
 #define PyUnicode_GET_SIZE(op) PyUnicode_GET_LENGTH(op)
 Py_ssize_t PyUnicode_GetLength(PyObject *op);
 Py_UCS4 PyUnicode_ReadChar(PyObject *op, Py_ssize_t i);
 int PyUnicode_WriteChar(PyObject *op, Py_ssize_t i, Py_UCS4 c);
+Py_ssize_t PyUnicode_Fill(PyObject *op, Py_ssize_t start, Py_ssize_t n, Py_UCS4 c);
+int PyUnicode_IsIdentifier(PyObject *op);
 int PyUnicode_Resize(PyObject **op, Py_ssize_t size);
 Py_ssize_t PyUnicode_CopyCharacters(PyObject *to, Py_ssize_t at, PyObject *from, Py_ssize_t start, Py_ssize_t n);
 PyObject *PyUnicode_Substring(PyObject *op, Py_ssize_t start, Py_ssize_t end);
@@ -127,7 +139,35 @@ int PyUnicode_Contains(PyObject *op, PyObject *part);
 int PyUnicode_Compare(PyObject *a, PyObject *b);
 int PyUnicode_CompareWithASCIIString(PyObject *a, const char *b);
 PyObject *PyUnicode_RichCompare(PyObject *a, PyObject *b, int op);
+#define _PyUnicode_EQ(a, b) (PyUnicode_Compare((a), (b)) == 0)
 #define _PyUnicode_EqualToASCIIString(op, text) (PyUnicode_CompareWithASCIIString((op), (text)) == 0)
+
+/* Text that is put together part by part. */
+typedef struct {
+    PyObject *buffer;
+    void *data;
+    enum PyUnicode_Kind kind;
+    Py_UCS4 maxchar;
+    Py_ssize_t size, pos, min_length;
+    Py_UCS4 min_char;
+    unsigned char overallocate, readonly;
+} _PyUnicodeWriter;
+
+void _PyUnicodeWriter_Init(_PyUnicodeWriter *writer);
+int _PyUnicodeWriter_PrepareInternal(_PyUnicodeWriter *writer, Py_ssize_t n, Py_UCS4 largest);
+int _PyUnicodeWriter_PrepareKindInternal(_PyUnicodeWriter *writer, enum PyUnicode_Kind kind);
+#define _PyUnicodeWriter_Prepare(writer, n, largest) \
+    ((largest) <= (writer)->maxchar && (n) <= (writer)->size - (writer)->pos ? 0 \
+     : (n) == 0 ? 0 : _PyUnicodeWriter_PrepareInternal((writer), (n), (largest)))
+#define _PyUnicodeWriter_PrepareKind(writer, wanted) \
+    ((wanted) <= (writer)->kind ? 0 : _PyUnicodeWriter_PrepareKindInternal((writer), (wanted)))
+int _PyUnicodeWriter_WriteChar(_PyUnicodeWriter *writer, Py_UCS4 c);
+int _PyUnicodeWriter_WriteStr(_PyUnicodeWriter *writer, PyObject *op);
+int _PyUnicodeWriter_WriteSubstring(_PyUnicodeWriter *writer, PyObject *op, Py_ssize_t start, Py_ssize_t end);
+int _PyUnicodeWriter_WriteASCIIString(_PyUnicodeWriter *writer, const char *text, Py_ssize_t n);
+int _PyUnicodeWriter_WriteLatin1String(_PyUnicodeWriter *writer, const char *text, Py_ssize_t n);
+PyObject *_PyUnicodeWriter_Finish(_PyUnicodeWriter *writer);
+void _PyUnicodeWriter_Dealloc(_PyUnicodeWriter *writer);
 
 int _Py_IsSpace(Py_UCS4 c);
 int _Py_IsAlpha(Py_UCS4 c);
@@ -138,6 +178,15 @@ Py_UCS4 _PyUnicode_ToUppercase(Py_UCS4 c);
 #define Py_UNICODE_ISALNUM(c) (_Py_IsAlpha(c) || Py_UNICODE_ISDECIMAL(c))
 #define Py_UNICODE_TOLOWER(c) _PyUnicode_ToLowercase(c)
 #define Py_UNICODE_TOUPPER(c) _PyUnicode_ToUppercase(c)
+#define Py_UNICODE_ISLINEBREAK(c) \
+    (((c) >= 0x0a && (c) <= 0x0d) || ((c) >= 0x1c && (c) <= 0x1e) || (c) == 0x85 || (c) == 0x2028 || (c) == 0x2029)
+#define Py_UNICODE_ISDIGIT(c) Py_UNICODE_ISDECIMAL(c)
+#define Py_UNICODE_ISNUMERIC(c) Py_UNICODE_ISDECIMAL(c)
+#define Py_UNICODE_TODECIMAL(c) (Py_UNICODE_ISDECIMAL(c) ? (int)((c) - '0') : -1)
+#define Py_UNICODE_TODIGIT(c) Py_UNICODE_TODECIMAL(c)
+#define Py_UNICODE_REPLACEMENT_CHARACTER ((Py_UCS4)0xfffd)
+#define Py_UNICODE_HIGH_SURROGATE(c) (0xd800 - (0x10000 >> 10) + ((c) >> 10))
+#define Py_UNICODE_LOW_SURROGATE(c) (0xdc00 + ((c) & 0x3ff))
 #define Py_UNICODE_ISDECIMAL(c) ((c) >= '0' && (c) <= '9')
 #define Py_UNICODE_IS_SURROGATE(c) ((c) >= 0xd800 && (c) <= 0xdfff)
 #define Py_UNICODE_IS_HIGH_SURROGATE(c) ((c) >= 0xd800 && (c) <= 0xdbff)

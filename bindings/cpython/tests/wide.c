@@ -1,0 +1,379 @@
+/* wide.c - functions that few extensions need, each on its own. As the extension of our own that says the same in CPython:
+ * wide.txt. */
+#define PY_SSIZE_T_CLEAN
+#include "say.h"
+#include <frameobject.h>
+#include <pythread.h>
+
+static void show_new(const char *what, PyObject *op, const char *method)
+{
+    show(what, op != NULL ? PyObject_CallMethod(op, method, NULL) : NULL);
+    Py_XDECREF(op);
+}
+
+/* Copies of pythoncapi_compat.h define functions of later versions in this way. */
+#define PYTHONCAPI_COMPAT
+#include <Python.h>
+#if PY_VERSION_HEX < 0x030d00a3
+static inline int PyObject_VisitManagedDict(PyObject *op, visitproc visit, void *arg)
+{
+    (void)visit, (void)arg;
+    return op == Py_None;
+}
+
+static inline void PyObject_ClearManagedDict(PyObject *op) { (void)op; }
+#endif
+
+static void call_pop(PyObject *op, PyObject *key)
+{
+    PyObject *method = PyUnicode_FromString("pop");
+    show("pop", PyObject_CallMethodObjArgs(op, method, key, NULL));
+    Py_DECREF(method);
+    show("item", PyObject_GetItem(op, key));
+    op = PySet_New(NULL);
+    method = PyUnicode_FromString("remove");
+    show("remove", PyObject_CallMethodObjArgs(op, method, key, NULL));
+    Py_DECREF(method);
+    Py_DECREF(op);
+}
+
+static void proxies(void)
+{
+    PyObject *dict = Py_BuildValue("{sisi}", "a", 1, "b", 2), *op = PyDictProxy_New(dict), *key = PyUnicode_FromString("a"), *args = Py_BuildValue("(ii)", 1, 2);
+    say("mappingproxy");
+    PyDict_DelItem(dict, args);
+    show("missing", NULL);
+    call_pop(dict, args);
+    call_pop(dict, Py_None);
+    show("it", Py_NewRef(op));
+    show("str", PyObject_Str(op));
+    show("item", PyObject_GetItem(op, key));
+    show("none", PyObject_GetItem(op, Py_None));
+    show_code("set", PyObject_SetItem(op, key, Py_None));
+    show_code("delete", PyObject_DelItem(op, key));
+    say("%zd %d %d", PyObject_Size(op), PySequence_Contains(op, key), PySequence_Contains(op, Py_None));
+    PyDict_SetItemString(dict, "c", Py_None);
+    show("list", PySequence_List(op));
+    show("get", PyObject_CallMethod(op, "get", "s", "a"));
+    show("get", PyObject_CallMethod(op, "get", "s", "z"));
+    show("get", PyObject_CallMethod(op, "get", "si", "z", 5));
+    show_new("copy", Py_NewRef(op), "copy");
+    show("equal", PyObject_RichCompare(op, dict, Py_EQ));
+    show("or", PyNumber_Or(op, dict));
+    show("or", PyNumber_Or(dict, op));
+    show("in place", PyNumber_InPlaceOr(op, dict));
+    say("hash: %d", PyObject_Hash(op) == -1);
+    PyErr_Clear();
+    Py_DECREF(op);
+    show_code("delete", PyMapping_DelItemString(dict, "a"));
+    show_code("delete", PyMapping_DelItemString(dict, "a"));
+    show_code("delete", PyMapping_DelItem(dict, Py_None));
+    show_code("delete", PyObject_DelItemString(dict, "b"));
+    show("dict", Py_NewRef(dict));
+    Py_DECREF(dict);
+    Py_DECREF(key);
+    dict = PyList_New(0);
+    show("of a list", PyDictProxy_New(dict));
+    Py_DECREF(dict);
+    show("of None", PyDictProxy_New(Py_None));
+    Py_DECREF(args);
+}
+
+static PyObject *format_bytes(const char *format, ...)
+{
+    va_list args;
+    PyObject *op;
+    va_start(args, format);
+    op = PyBytes_FromFormatV(format, args);
+    va_end(args);
+    return op;
+}
+
+static void texts(void)
+{
+    PyObject *op = PyBytes_FromString("abc"), *text, *part;
+    wchar_t wide[8], *copy;
+    Py_UCS4 ucs4[4];
+    Py_ssize_t n;
+    int i;
+    say("texts");
+    PyBytes_ConcatAndDel(&op, PyBytes_FromString("def"));
+    show("joined", Py_NewRef(op));
+    show("repr", PyBytes_Repr(op, 1));
+    Py_DECREF(op);
+    op = PyBytes_FromString("it's");
+    show("repr", PyBytes_Repr(op, 1));
+    Py_DECREF(op);
+    show("formatted", format_bytes("%d %s", 7, "x"));
+    text = PyUnicode_FromString("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+    say("%zd", PyUnicode_AsWideChar(text, NULL, 0));
+    n = PyUnicode_AsWideChar(text, wide, 8);
+    say("%zd %d %d %d %d %d", n, (int)wide[0], (int)wide[1], (int)wide[2], (int)wide[3], (int)wide[4]);
+    n = PyUnicode_AsWideChar(text, wide, 2);
+    say("%zd %d %d", n, (int)wide[0], (int)wide[1]);
+    say("%zd", PyUnicode_AsWideChar(Py_None, wide, 2));
+    show("no text", NULL);
+    copy = PyUnicode_AsWideCharString(text, &n);
+    say("%zd %d %d", n, (int)copy[3], (int)copy[4]);
+    PyMem_Free(copy);
+    copy = PyUnicode_AsWideCharString(text, NULL);
+    say("%d", (int)copy[3]);
+    PyMem_Free(copy);
+    part = PyUnicode_FromStringAndSize("a\0b", 3);
+    say("%d", PyUnicode_AsWideCharString(part, NULL) == NULL);
+    show("with a zero", NULL);
+    copy = PyUnicode_AsWideCharString(part, &n);
+    say("%zd", n);
+    PyMem_Free(copy);
+    say("%d", PyUnicode_AsUCS4(text, ucs4, 4, 0) == ucs4);
+    say("%d %d", (int)ucs4[2], (int)ucs4[3]);
+    say("%d", PyUnicode_AsUCS4(text, ucs4, 4, 1) == NULL);
+    show("no room", NULL);
+    say("%d", PyUnicode_AsUCS4(part, ucs4, 4, 1) == ucs4);
+    say("%d", (int)ucs4[3]);
+    Py_DECREF(part);
+    Py_DECREF(text);
+    text = PyUnicode_New(5, 0x20ac);
+    say("%zd", PyUnicode_Fill(text, 0, 5, 'x'));
+    say("%zd", PyUnicode_Fill(text, 2, 10, 0x20ac));
+    say("%zd", PyUnicode_Fill(text, 5, 1, 'y'));
+    show("filled", Py_NewRef(text));
+    say("%zd", PyUnicode_Fill(text, -1, 1, 'y'));
+    show("before it", NULL);
+    say("%zd", PyUnicode_Fill(text, 0, 1, 0x1f600));
+    show("too large", NULL);
+    Py_DECREF(text);
+    for (i = 0; i < 4; i++) {
+        static const char *const names[] = { "_a1", "1a", "", "a b" };
+        text = PyUnicode_FromString(names[i]);
+        say("%d", PyUnicode_IsIdentifier(text));
+        Py_DECREF(text);
+    }
+    say("%s", PyUnicode_GetDefaultEncoding());
+    for (i = 0; i < 256; i++)
+        say("%d %d%d%d%d%d%d%d %d %d", i, !!Py_ISLOWER(i), !!Py_ISUPPER(i), !!Py_ISALPHA(i), !!Py_ISDIGIT(i), !!Py_ISXDIGIT(i),
+            !!Py_ISALNUM(i), !!Py_ISSPACE(i), (int)Py_TOLOWER(i), (int)Py_TOUPPER(i));
+    for (i = 0; i < 0x2100; i++)
+        if (Py_UNICODE_ISLINEBREAK((Py_UCS4)i))
+            say("line: %d", i);
+    say("%d %d", PyOS_stricmp("ABC", "abd") < 0, PyOS_strnicmp("ABC", "abd", 2));
+    op = Py_BuildValue("[yyy]", "a", "bc", "");
+    text = PyBytes_FromString(", ");
+    show("join", _PyBytes_Join(text, op));
+    PyList_Append(op, Py_None);
+    show("join", _PyBytes_Join(text, op));
+    Py_DECREF(op);
+    Py_DECREF(text);
+}
+
+static void file_names(void)
+{
+    PyObject *text = PyUnicode_FromString("a\xc3\xa4"), *bytes = PyBytes_FromString("b"), *result = NULL, *zero;
+    say("names of files");
+    show("decoded", PyUnicode_DecodeFSDefault("a\xc3\xa4"));
+    show("decoded", PyUnicode_DecodeFSDefaultAndSize("abc", 2));
+    show("encoded", PyUnicode_EncodeFSDefault(text));
+    show("path", PyOS_FSPath(text));
+    show("path", PyOS_FSPath(bytes));
+    show("path", PyOS_FSPath(Py_None));
+    say("%d", PyUnicode_FSConverter(text, &result));
+    show("converted", Py_NewRef(result));
+    say("%d", PyUnicode_FSConverter(NULL, &result));
+    say("%d", result == NULL);
+    say("%d", PyUnicode_FSConverter(bytes, &result));
+    show("converted", Py_NewRef(result));
+    Py_CLEAR(result);
+    say("%d", PyUnicode_FSConverter(Py_None, &result));
+    show("converted", NULL);
+    zero = PyUnicode_FromStringAndSize("a\0b", 3);
+    say("%d", PyUnicode_FSConverter(zero, &result));
+    show("converted", NULL);
+    say("%d", PyUnicode_FSDecoder(zero, &result));
+    show("decoded", NULL);
+    say("%d", PyUnicode_FSDecoder(bytes, &result));
+    show("decoded", result);
+    Py_DECREF(zero);
+    Py_DECREF(text);
+    Py_DECREF(bytes);
+    text = PyLong_FromLong(3);
+    say("%d", PyObject_AsFileDescriptor(text));
+    Py_DECREF(text);
+    text = PyLong_FromLong(-3);
+    say("%d", PyObject_AsFileDescriptor(text));
+    show("negative", NULL);
+    Py_DECREF(text);
+    say("%d", PyObject_AsFileDescriptor(Py_None));
+    show("none", NULL);
+}
+
+static void writers(void)
+{
+    _PyUnicodeWriter writer;
+    PyObject *euro = PyUnicode_FromString("\xe2\x82\xac uro"), *text;
+    int i;
+    say("writer");
+    _PyUnicodeWriter_Init(&writer);
+    show("empty", _PyUnicodeWriter_Finish(&writer));
+    _PyUnicodeWriter_Init(&writer);
+    writer.overallocate = 1;
+    for (i = 0; i < 30; i++) {
+        _PyUnicodeWriter_WriteASCIIString(&writer, "abc", -1);
+        _PyUnicodeWriter_WriteASCIIString(&writer, "abcdef", 2);
+        if (i % 10 == 5)
+            _PyUnicodeWriter_WriteStr(&writer, euro);
+        if (i % 10 == 7)
+            _PyUnicodeWriter_WriteLatin1String(&writer, "lm", 2);
+        _PyUnicodeWriter_WriteSubstring(&writer, euro, 1, 3);
+        _PyUnicodeWriter_WriteChar(&writer, i == 20 ? 0x1f600 : (Py_UCS4)('0' + i));
+    }
+    show("text", _PyUnicodeWriter_Finish(&writer));
+    _PyUnicodeWriter_Init(&writer);
+    _PyUnicodeWriter_Prepare(&writer, 3, 0x20ac);
+    _PyUnicodeWriter_WriteStr(&writer, euro);
+    _PyUnicodeWriter_Dealloc(&writer);
+    _PyUnicodeWriter_Init(&writer);
+    writer.min_length = 100;
+    _PyUnicodeWriter_WriteChar(&writer, 'x');
+    text = _PyUnicodeWriter_Finish(&writer);
+    say("%zd", PyUnicode_GET_LENGTH(text));
+    show("short", text);
+    Py_DECREF(euro);
+}
+
+static int ended;
+static void at_end(PyObject *op) { (void)op, ended++; }
+
+static void others(void)
+{
+    PyObject *op, *name, *list = PyList_New(0), *args = PyTuple_Pack(1, Py_True);
+    static int value;
+    Py_tss_t key = Py_tss_NEEDS_INIT, *made;
+    PyThread_type_lock lock;
+    say("others");
+    say("%d", PyObject_VisitManagedDict(Py_None, NULL, NULL));
+    PyObject_ClearManagedDict(Py_None);
+    op = PyCapsule_New(&value, "first", NULL);
+    say("%d", PyCapsule_GetDestructor(op) == NULL);
+    show_code("name", PyCapsule_SetName(op, "second"));
+    say("%s", PyCapsule_GetName(op));
+    show_code("destructor", PyCapsule_SetDestructor(op, at_end));
+    say("%d", PyCapsule_GetDestructor(op) == at_end);
+    Py_DECREF(op);
+    PyGC_Collect();
+    say("%d", ended);
+    ended = 0;
+
+    errno = ENOENT;
+    PyErr_SetFromErrnoWithFilename(PyExc_ValueError, "name");
+    show("errno", NULL);
+    errno = ENOENT;
+    PyErr_SetFromErrnoWithFilename(PyExc_ValueError, NULL);
+    show("errno", NULL);
+    name = PyUnicode_FromString("name");
+    errno = EACCES;
+    PyErr_SetFromErrnoWithFilenameObject(PyExc_ValueError, name);
+    show("errno", NULL);
+    PyErr_SetImportError(name, args, NULL);
+    {
+        PyObject *type, *error, *traceback;
+        PyErr_Fetch(&type, &error, &traceback);
+        PyErr_NormalizeException(&type, &error, &traceback);
+        show("error", PyObject_GetAttrString(error, "name"));
+        show("error", PyObject_GetAttrString(error, "path"));
+        say("%s", PyExceptionClass_Name(PyExceptionInstance_Class(error)));
+        PyErr_Restore(type, error, traceback);
+    }
+    show("error", NULL);
+    say("%d %d %d", PyErr_GivenExceptionMatches(PyExc_FileNotFoundError, PyExc_OSError),
+        PyErr_GivenExceptionMatches(PyExc_BrokenPipeError, PyExc_ConnectionError), PyErr_GivenExceptionMatches(PyExc_TabError, PyExc_SyntaxError));
+    PyErr_SetString(PyExc_ResourceWarning, "left open");
+    show("warning", NULL);
+
+    show("call", PyEval_CallObjectWithKeywords((PyObject *)&PyBool_Type, args, NULL));
+    show("call", PyEval_CallObjectWithKeywords((PyObject *)&PyBool_Type, NULL, NULL));
+    show("call", PyCFunction_Call((PyObject *)&PyBool_Type, args, NULL));
+
+    say("%d", _PyObject_LookupAttr(list, name, &op));
+    say("%d", op == NULL);
+    say("%d", PyErr_Occurred() != NULL);
+    Py_SETREF(name, PyUnicode_FromString("__len__"));
+    say("%d", _PyObject_LookupAttr(list, name, &op));
+    show("attribute", PyObject_CallNoArgs(op));
+    Py_DECREF(op);
+
+    op = PyDict_New();
+    PyDict_SetItem(op, name, Py_True);
+    show("pop", _PyDict_Pop(op, name, NULL));
+    show("pop", _PyDict_Pop(op, name, Py_None));
+    show("pop", _PyDict_Pop(op, name, NULL));
+    Py_DECREF(op);
+
+    say("%d", PySys_Audit("event", "i", 5));
+    show_code("sys", PySys_SetObject("cvm_test", Py_True));
+    show("sys", Py_XNewRef(PySys_GetObject("cvm_test")));
+    show_code("sys", PySys_SetObject("cvm_test", NULL));
+    say("%d %d", PySys_GetObject("cvm_test") == NULL, PyErr_Occurred() == NULL);
+    Py_SETREF(name, PyUnicode_FromString("wide"));
+    op = PyImport_GetModule(name);
+    say("%d", op != NULL);
+    say("%d", PyImport_AddModuleObject(name) == op && PyModule_CheckExact(op));
+    Py_XDECREF(op);
+    Py_SETREF(name, PyUnicode_FromString("no_such_module"));
+    say("%d %d", PyImport_GetModule(name) == NULL, PyErr_Occurred() == NULL);
+    op = PyImport_ImportModuleLevel("wide", NULL, NULL, NULL, 0);
+    say("%d", op != NULL && PyModule_Check(op));
+    Py_XDECREF(op);
+    show("import", PyImport_ImportModuleEx("no_such_module", NULL, NULL, NULL));
+
+    say("%d", PyThread_tss_is_created(&key));
+    say("%d", PyThread_tss_create(&key));
+    say("%d", PyThread_tss_create(&key));
+    say("%d %d", PyThread_tss_get(&key) == NULL, PyThread_tss_is_created(&key));
+    say("%d", PyThread_tss_set(&key, &value));
+    say("%d", PyThread_tss_get(&key) == &value);
+    PyThread_tss_delete(&key);
+    say("%d", PyThread_tss_is_created(&key));
+    made = PyThread_tss_alloc();
+    say("%d", PyThread_tss_is_created(made));
+    say("%d", PyThread_tss_create(made));
+    PyThread_tss_free(made);
+    lock = PyThread_allocate_lock();
+    say("%d", (int)PyThread_acquire_lock_timed(lock, 0, 0));
+    say("%d", (int)PyThread_acquire_lock_timed(lock, 0, 0));
+    say("%d", (int)PyThread_acquire_lock_timed(lock, 1000, 0));
+    PyThread_release_lock(lock);
+    say("%d", (int)PyThread_acquire_lock_timed(lock, -1, 0));
+    PyThread_release_lock(lock);
+    say("%d", (int)PyThread_acquire_lock_timed(lock, 1000000, 0));
+    PyThread_release_lock(lock);
+    PyThread_free_lock(lock);
+
+    say("%d %d %d", PyInterpreterState_Get() != NULL, PyThreadState_GetInterpreter(PyThreadState_Get()) == PyInterpreterState_Get(), Py_IsInitialized());
+    {
+        PyObject *empty = PyDict_New();
+        PyCodeObject *code = PyCode_NewEmpty("file", "function", 7);
+        PyFrameObject *frame = PyFrame_New(PyThreadState_Get(), code, empty, NULL);
+        say("%d %d", PyFrame_Check(frame), PyCode_Check(code));
+        Py_DECREF(frame);
+        Py_DECREF(code);
+        Py_DECREF(empty);
+    }
+    Py_DECREF(name);
+    Py_DECREF(list);
+    Py_DECREF(args);
+}
+
+static PyObject *run(PyObject *self, PyObject *none)
+{
+    static void (*const all[])(void) = { proxies, texts, file_names, writers, others, NULL };
+    (void)self, (void)none;
+    return say_all(all);
+}
+
+static PyMethodDef methods[] = { { "run", run, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
+static struct PyModuleDef def = { PyModuleDef_HEAD_INIT, "wide", NULL, -1, methods, NULL, NULL, NULL, NULL };
+
+PyMODINIT_FUNC PyInit_wide(void)
+{
+    return PyModule_Create(&def);
+}
