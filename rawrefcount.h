@@ -371,7 +371,9 @@
  *          float, tracebacks, PyErr_GetExcInfo and its kin, PyHeapTypeObject, PyObject_Malloc, PyObject_Print,
  *          PyGILState_Ensure, PyReversed_Type, PyNumber_ToBase, PyUnicode_Tailmatch, PyByteArray_FromObject.
  *          In pvm: the methods of str, the functions of `builtins`, (sorted items), (getattr x 'name default).
- *        New in Python.h: PyStructSequence, all of memoryview, PyFloat_Pack2 and its kin, the methods of dict.
+ *        New in Python.h: PyStructSequence, all of memoryview, PyFloat_Pack2 and its kin, the methods of dict,
+ *          PyDictProxy_New, _PyUnicodeWriter, PyThread_tss_create and its kin, PyUnicode_AsWideChar, PyUnicode_FSConverter,
+ *          PySys_GetObject, PyThread_acquire_lock_timed; what copies of pythoncapi_compat.h need; CPython's other headers.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;

@@ -293,6 +293,30 @@ void *PyLong_AsVoidPtr(PyObject *op)
     return n == (unsigned long long)-1 && PyErr_Occurred() ? NULL : (void *)(uintptr_t)n;
 }
 
+/* ---- ids of users and groups ----------------------------------------------- */
+
+PyObject *_PyLong_FromUid(unsigned id) { return id == UINT_MAX ? PyLong_FromLong(-1) : PyLong_FromUnsignedLong(id); }
+PyObject *_PyLong_FromGid(unsigned id) { return _PyLong_FromUid(id); }
+
+int _Py_Uid_Converter(PyObject *op, unsigned *id)
+{
+    PyObject *i = PyNumber_Index(op);
+    long long n = i != NULL ? PyLong_AsLongLong(i) : -1;
+    Py_XDECREF(i);
+    if (i == NULL) {
+        PyErr_Format(PyExc_TypeError, "uid should be integer, not %.200s", Py_TYPE(op)->tp_name);
+        return 0;
+    }
+    if (PyErr_Occurred() || n < -1 || n >= UINT_MAX) {
+        PyErr_SetString(PyExc_OverflowError, n < -1 && !PyErr_Occurred() ? "uid is less than minimum" : "uid is greater than maximum");
+        return 0;
+    }
+    *id = (unsigned)n;
+    return 1;
+}
+
+int _Py_Gid_Converter(PyObject *op, unsigned *id) { return _Py_Uid_Converter(op, id); }
+
 double PyLong_AsDouble(PyObject *op)
 {
     double x = 0;

@@ -80,6 +80,7 @@ module bisect python3.11 Modules/_bisectmodule.c _bisect -I"$modules"
 internal=$sources/python3.11/Include/internal           # (a header of these has what zlib and bz2 share)
 module zlib python3.11 Modules/zlibmodule.c zlib -I"$modules" -idirafter "$internal" -DHAVE_ZLIB_COPY -lz
 module bz2 python3.11 Modules/_bz2module.c _bz2 -I"$modules" -idirafter "$internal" -lbz2
+module csv python3.11 Modules/_csv.c _csv
 module audioop python3.11 Modules/audioop.c audioop -I"$modules"
 module statistics python3.11 Modules/_statisticsmodule.c _statistics -I"$modules" -lm
 module xxlimited python3.11 Modules/xxlimited.c xxlimited

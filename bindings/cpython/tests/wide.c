@@ -3,6 +3,10 @@
 #define PY_SSIZE_T_CLEAN
 #include "say.h"
 #include <frameobject.h>
+#include <import.h>
+#include <memoryobject.h>
+#include <modsupport.h>
+#include <object.h>
 #include <pythread.h>
 
 static void show_new(const char *what, PyObject *op, const char *method)

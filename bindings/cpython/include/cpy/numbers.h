@@ -45,6 +45,10 @@ unsigned long long PyLong_AsUnsignedLongLongMask(PyObject *op);
 double PyLong_AsDouble(PyObject *op);
 void *PyLong_AsVoidPtr(PyObject *op);
 int _PyLong_AsInt(PyObject *op);
+PyObject *_PyLong_FromUid(unsigned id);           /* (-1 for the id that stands for none) */
+PyObject *_PyLong_FromGid(unsigned id);
+int _Py_Uid_Converter(PyObject *op, unsigned *id); /* for the format O& */
+int _Py_Gid_Converter(PyObject *op, unsigned *id);
 int _PyLong_Sign(PyObject *op);
 size_t _PyLong_NumBits(PyObject *op);
 PyObject *_PyLong_FromByteArray(const unsigned char *bytes, size_t n, int little, int is_signed);

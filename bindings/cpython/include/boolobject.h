@@ -1,0 +1,2 @@
+/* boolobject.h - all of it is in Python.h. */
+#include "Python.h"

@@ -1,0 +1,2 @@
+/* enumobject.h - all of it is in Python.h. */
+#include "Python.h"

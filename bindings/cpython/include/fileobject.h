@@ -1,0 +1,2 @@
+/* fileobject.h - all of it is in Python.h. */
+#include "Python.h"

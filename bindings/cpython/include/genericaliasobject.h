@@ -1,0 +1,2 @@
+/* genericaliasobject.h - all of it is in Python.h. */
+#include "Python.h"

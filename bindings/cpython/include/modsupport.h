@@ -1,0 +1,2 @@
+/* modsupport.h - all of it is in Python.h. */
+#include "Python.h"

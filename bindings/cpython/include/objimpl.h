@@ -1,0 +1,2 @@
+/* objimpl.h - all of it is in Python.h. */
+#include "Python.h"

@@ -1,0 +1,2 @@
+/* pyerrors.h - all of it is in Python.h. */
+#include "Python.h"

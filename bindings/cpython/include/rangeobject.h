@@ -1,0 +1,2 @@
+/* rangeobject.h - all of it is in Python.h. */
+#include "Python.h"

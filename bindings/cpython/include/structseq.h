@@ -1,0 +1,2 @@
+/* structseq.h - all of it is in Python.h. */
+#include "Python.h"

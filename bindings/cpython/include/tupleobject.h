@@ -1,0 +1,2 @@
+/* tupleobject.h - all of it is in Python.h. */
+#include "Python.h"
