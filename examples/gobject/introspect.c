@@ -892,6 +892,7 @@ struct callback {
     rrc_object *function;
     signature   signature;
     int         scope, depth;           /* depth: how often it runs now */
+    gboolean    compares_objects;
     void       *closure;
     callback   *next;
     guint64     cif[32];                /* libffi's: it takes less */
@@ -939,10 +940,27 @@ static void callback_is_over(gpointer data)
     free_callback((callback *)data);
 }
 
+static gboolean is_anything(const type *t)
+{
+    return t->tag == TAG_VOID && t->is_pointer;
+}
+
 /* The last argument is the data of who has connected the callback, if it is a pointer to anything. */
 static gboolean is_data(const signature *s, int i)
 {
-    return i == s->count - 1 && s->params[i].type->tag == TAG_VOID;
+    return i == s->count - 1 && is_anything(s->params[i].type);
+}
+
+/* The descriptions of these functions do not say that their callbacks compare the items of lists. */
+static gboolean compares_objects(const signature *s)
+{
+    static const char *const names[] = { "g_list_store_sort", "g_list_store_insert_sorted", "gtk_custom_sorter_new",
+                                         "gtk_custom_sorter_set_sort_func" };
+    guint i;
+    for (i = 0; i < G_N_ELEMENTS(names); i++)
+        if (strcmp(s->name, names[i]) == 0)
+            return TRUE;
+    return FALSE;
 }
 
 typedef struct callback_run {
@@ -989,11 +1007,15 @@ static int call_function(lua_State *L)
             continue;
         memset(&one, 0, sizeof one);
         one.type = t;
+        one.owned = s->params[i].transfer;
         memcpy(&one.value, run->arguments[i], size_of(t));
         if (t->element != NULL)
             push_container(L, &one);
+        else if (is_anything(t))
+            go_push(L, (GObject *)one.value.pointer);
         else
             push_single(L, t, &one.value);
+        release_slot(&one);
         n++;
     }
     lua_call(L, n, s->has_result);
@@ -1026,12 +1048,13 @@ static void run_callback(void *cif, void *result, void **arguments, void *data)
 }
 
 /* The type that keeps a function of Lua from being such a callback, or NULL. */
-static const type *unknown_type(const signature *s)
+static const type *unknown_type(const callback *c)
 {
+    const signature *s = &c->signature;
     int i;
     for (i = 0; i < s->count; i++) {
         const param *p = &s->params[i];
-        if (is_data(s, i))
+        if (is_data(s, i) || (c->compares_objects && is_anything(p->type)))
             continue;
         if (p->direction != IN || (!is_single(p->type) && (p->type->tag == TAG_ARRAY || !is_container(p->type))))
             return p->type;
@@ -1061,7 +1084,8 @@ static void to_callback(lua_State *L, int index, call *c, int i, const char *wha
     read_signature(&made->signature, gi.base_info_ref(p->type->interface));
     made->closure = gi.callable_info_create_closure(made->signature.info, made->cif, run_callback, made);
     s->callback = made;
-    unknown = unknown_type(&made->signature);
+    made->compares_objects = compares_objects(c->signature);
+    unknown = unknown_type(made);
     if (unknown != NULL)
         go_error(L, "%s cannot be a function of Lua: a %s has to do with %s", what, p->type->name, unknown->name);
     s->value.pointer = (gpointer)gi.callable_info_get_closure_native_address(made->signature.info, made->closure);

@@ -570,13 +570,15 @@ described("errors", function()
   is("GLocalFile has no property or method get_pth (is get_path meant?)", function() return file.get_pth end)
   is("GDateTime has no method or field formt", function() return GLib.DateTime.new_now_utc().formt end)
   is("Gio has no Nothing", function() return Gio.Nothing end)
+  local store = new_store()
+  store:append(G.SimpleAction("a"))
+  is("argument 2 of g_list_store_find_with_equal_func cannot be a function of Lua: a GLib.EqualFunc has to do with void",
+     store.find_with_equal_func, store, store[1], function() end)
   is("no value of Lua can be a Gio.IOModuleClass", function() return Gio.IOModuleClass end)
   is("Typelib file for namespace 'Nothing' (any version) not found", G.require, "Nothing")
   is("Requiring namespace 'Gio' version '7.0', but '2.0' is already loaded", G.require, "Gio", "7.0")
   is("g_object_set_data cannot be called: no value of Lua can be its argument 2 (void)", file.set_data, file, "x", 5)
-  local store = G.ListStore(G.SimpleAction)
-  is("argument 1 of g_list_store_sort cannot be a function of Lua: a GLib.CompareDataFunc has to do with void",
-     store.sort, store, function() end)
+
   -- The counts are the binding's.
   for _, name in ipairs { "ref", "unref", "ref_sink", "force_floating" } do
     equal(pcall(function() return file[name] end), false)
@@ -618,6 +620,17 @@ described("callbacks", function()
   is("bad value for argument 2 of g_idle_add_full (function expected, got 5)", GLib.idle_add, 0, 5)
   collectgarbage() collectgarbage()
   equal(next(kept), nil)
+  -- During a call.
+  local store = Gio.ListStore.new(G.SimpleAction)
+  local function by_name(a, b) return a.name < b.name and -1 or a.name > b.name and 1 or 0 end
+  for _, name in ipairs { "c", "a", "d" } do store:append(G.SimpleAction(name)) end
+  store:sort(by_name)
+  equal(store:insert_sorted(G.SimpleAction("b"), by_name), 1)
+  equal(store[1].name .. store[2].name .. store[3].name .. store[4].name, "abcd")
+  is("oops", function() store:sort(function() error("oops") end) end)
+  is("bad value for the result of a callback (integer from -2147483648 to 2147483647 expected, got x)",
+     function() store:sort(function() return "x" end) end)
+  equal(#store, 4)
   -- A result that is ready later.
   local before, name, failure = foreign.finalized(), nil, nil
   do
@@ -1164,6 +1177,18 @@ case("widgets by description", function()
     for i = 1, 5 do store:append(G.SimpleAction("a" .. i)) end
     local filter = Gtk.CustomFilter.new(function(item) return item.name > "a3" end)
     local filtered = Gtk.FilterListModel.new(store, filter)     -- C takes a reference to each
+    equal(#filtered, 2) equal(foreign.count(store), 2) equal(foreign.count(filter), 2)
+    filter, filtered = nil, nil
+    local sorter = Gtk.CustomSorter.new(function(a, b) return a.name > b.name and -1 or 1 end)
+    equal(Gtk.SortListModel.new(store, sorter)[1].name, "a5")
+    local mapped = Gtk.MapListModel.new(store, function(item)       -- the item is given, and the result is ours to give
+      local other = foreign.watch(G.SimpleAction(item.name .. "'"))
+      return other
+    end)
+    equal(mapped[2].name, "a2'")
+    for _ = 1, 3 do rawrefcount.collect() end           -- the sorted list goes
+    equal(foreign.count(store[2]), 2)
+    mapped = nil
     local Gdk = G.require("Gdk", "4.0")
     local color = Gdk.RGBA { red = 1, alpha = 0.5 }     -- a struct of numbers
     equal(color:to_string(), "rgba(255,0,0,0.5)") equal(color.green, 0)
@@ -1177,9 +1202,8 @@ case("widgets by description", function()
     is("bad value for red of GdkRGBA (number expected, got x)", function() color.red = "x" end)
     is("GdkRGBA has no method or field rd", function() return color.rd end)
     is("GtkTextIter cannot be made", Gtk.TextIter)
-    equal(#filtered, 2) equal(foreign.count(store), 2) equal(foreign.count(filter), 2)
   end
-  check_collected(before, 2)
+  check_collected(before, 3)
 end)
 
 -- ---- which references the types of C have ----
