@@ -171,7 +171,7 @@ static void node_finalize(rrc_heap *heap, rrc_object *self)
         kit_fail("node %ld is finalized twice", things[i].number);
     for (v = VARIABLES; v < ALL_VARIABLES && variable[v] >= 0; v++)
         ;
-    if (things[i].number % 3 == 0 && v < ALL_VARIABLES && !ending) {
+    if (things[i].number % 3 == 0 && v < ALL_VARIABLES && !ending && kit_keeps() != KIT_NOTHING) {
         rrc_incref(heap, self);
         held[v] = self;
         variable[v] = i;
@@ -224,7 +224,7 @@ static void node_dealloc(rrc_heap *heap, rrc_object *self)
 {
     int i = ((node *)(void *)self)->thing, t, f;
     expect_garbage(i, "deallocated");
-    if (kit_keeps() && !ended)
+    if (kit_keeps() > 0 && !ended)
         look_at_what_it_owns(i);
     drop_refs(heap, self);
     things[i].kind = NOTHING;

@@ -24,7 +24,9 @@ rrc_heap *kit_heap(void);
    address of the heap.) */
 void kit_close(void);
 
-/* Do deallocs see what their objects own (rrc_major_collection_keep)? */
+/* Do deallocs see what their objects own (rrc_major_collection_keep)? Return 1 if so, else 0. KIT_NOTHING: finalizers
+   do not, either. Then no finalizer of the kit brings a node back. */
+enum { KIT_NOTHING = -1 };
 int kit_keeps(void);
 
 /* roots[to] = a new plain object with this number, and nil in its fields. */
