@@ -113,7 +113,7 @@ static void tell_header(PyTypeObject *type)
 
 /* ---- the order of lookups --------------------------------------------------- */
 
-/* Types of one base have no tuple: their order is the chain of bases. */
+/* Static types, which all VMs share, have no tuple: their order is the chain of bases. */
 static PyTypeObject *mro_at(PyTypeObject *type, Py_ssize_t i)
 {
     if (type->tp_mro != NULL)
@@ -594,6 +594,7 @@ static PyHeapTypeObject *heap_type(PyTypeObject *metatype, const char *name, PyO
     PyTypeObject *base = best_base(bases), *type;
     PyHeapTypeObject *ht = base != NULL ? (PyHeapTypeObject *)(void *)metatype->tp_alloc(metatype, 0) : NULL;
     const char *dot = strrchr(name, '.');
+    PyObject *order;
     if (ht == NULL)
         return NULL;
     type = &ht->ht_type;
@@ -610,14 +611,10 @@ static PyHeapTypeObject *heap_type(PyTypeObject *metatype, const char *name, PyO
     ht->ht_name = PyUnicode_FromString(dot != NULL ? dot + 1 : name);
     ht->ht_qualname = Py_XNewRef(ht->ht_name);
     type->tp_dict = PyDict_New();
-    if (PyTuple_GET_SIZE(bases) > 1 || base->tp_mro != NULL) {
-        PyObject *order = linearize(type, bases);
-        type->tp_mro = order != NULL ? PyList_AsTuple(order) : NULL;
-        Py_XDECREF(order);
-        if (type->tp_mro == NULL)
-            Py_CLEAR(ht->ht_name);
-    }
-    if (ht->name_text == NULL || ht->ht_name == NULL || type->tp_dict == NULL) {
+    order = linearize(type, bases);
+    type->tp_mro = order != NULL ? PyList_AsTuple(order) : NULL;
+    Py_XDECREF(order);
+    if (ht->name_text == NULL || ht->ht_name == NULL || type->tp_dict == NULL || type->tp_mro == NULL) {
         Py_DECREF(ht);
         return NULL;
     }

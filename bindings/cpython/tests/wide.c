@@ -367,9 +367,23 @@ static void others(void)
     Py_DECREF(args);
 }
 
+static void orders(void)
+{
+    PyTypeObject *base = (PyTypeObject *)PyObject_CallFunction((PyObject *)&PyType_Type, "s(O){}", "Base", &PyList_Type);
+    PyTypeObject *type = (PyTypeObject *)PyObject_CallFunction((PyObject *)&PyType_Type, "s(O){}", "Type", base);
+    say("mro");
+    say("%zd %d %d %d", PyTuple_Size(base->tp_mro), PyTuple_GET_ITEM(base->tp_mro, 0) == (PyObject *)base,
+        PyTuple_GET_ITEM(base->tp_mro, 1) == (PyObject *)&PyList_Type, PyTuple_GET_ITEM(base->tp_mro, 2) == (PyObject *)&PyBaseObject_Type);
+    say("%zd %d %d", PyTuple_Size(type->tp_mro), PyTuple_GET_ITEM(type->tp_mro, 0) == (PyObject *)type,
+        PyTuple_GET_ITEM(type->tp_mro, 1) == (PyObject *)base);
+    say("%d %d", PyDict_Check(type->tp_dict), PyDict_GetItemString(type->tp_dict, "__module__") != NULL);
+    Py_DECREF(type);
+    Py_DECREF(base);
+}
+
 static PyObject *run(PyObject *self, PyObject *none)
 {
-    static void (*const all[])(void) = { proxies, texts, file_names, writers, others, NULL };
+    static void (*const all[])(void) = { proxies, texts, file_names, writers, others, orders, NULL };
     (void)self, (void)none;
     return say_all(all);
 }
