@@ -6,6 +6,7 @@
 typedef struct {
     PyObject_HEAD
     PyObject *dict;
+    PyObject *name;                 /* as it was made: for a text that is made while nothing may move */
     PyModuleDef *def;
     void *state;
     const void *token;              /* usually def */
@@ -32,7 +33,7 @@ static PyObject *module_new(const char *name, PyModuleDef *def)
         PyErr_NoMemory();
         goto failed;
     }
-    Py_DECREF(text);
+    M(op)->name = text;
     PyObject_GC_Track(op);
     return op;
 failed:
@@ -202,6 +203,7 @@ static void dealloc(PyObject *op)
     if (M(op)->def != NULL && M(op)->def->m_free != NULL)
         M(op)->def->m_free(op);
     Py_XDECREF(M(op)->dict);
+    Py_XDECREF(M(op)->name);
     PyMem_Free(M(op)->state);
     Py_TYPE(op)->tp_free(op);
 }
@@ -222,7 +224,8 @@ static int clear(PyObject *op)
 
 static PyObject *repr(PyObject *op)
 {
-    const char *name = PyModule_GetName(op);
+    const char *name = py_vm->printing == 0 ? PyModule_GetName(op) : PyUnicode_AsUTF8(M(op)->name);
+    PyErr_Clear();                      /* it may have none */
     return PyUnicode_FromFormat("<module '%s'>", name != NULL ? name : "?");
 }
 

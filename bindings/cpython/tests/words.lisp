@@ -28,3 +28,11 @@
 (define ref (cycle))
 (settle)
 (assert (null? (ref)))
+
+; a module is printed without objects of the language
+(define fresh (module "a_fresh_one"))
+(assert (equal? (to-string fresh (import "words")) "<module 'a_fresh_one'><module 'words'>"))
+(set-attr! fresh '__name__ "renamed")
+(assert (equal? (py-repr fresh) "<module 'renamed'>"))
+(set-attr! fresh '__name__)
+(assert (equal? (py-repr fresh) "<module '?'>"))
