@@ -17,6 +17,7 @@ BUILD      := build
 HEADER     := rawrefcount.h
 INSIGHT    := bindings/insight/rrc_insight.h
 WEAK       := bindings/weak/rrc_weak.h
+CLOSED     := bindings/closed/rrc_closed.h
 VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
 
 ifneq ($(words $(BUILD)) $(filter /%,$(BUILD)),1 )
@@ -69,7 +70,7 @@ TENSOR   := $(BUILD)/examples/tensor.so
 
 all: $(CVM) $(PVM) $(EXAMPLES) $(TENSOR) ## build the VM, without and with Python.h, and the examples
 
-$(BUILD)/examples/%: examples/%.c $(HEADER) $(INSIGHT) $(WEAK)
+$(BUILD)/examples/%: examples/%.c $(HEADER) $(INSIGHT) $(WEAK) $(CLOSED)
 	@mkdir -p $(@D)
 	$(CC) $(RRC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $< $(LDFLAGS) -o $@
 
@@ -153,12 +154,13 @@ TIDY_CHECKS := -*,clang-analyzer-*,bugprone-*,-bugprone-easily-swappable-paramet
 CPPCHECK = cppcheck -q --std=c99 --enable=warning,portability --error-exitcode=1 --suppress=nullPointer -I.
 
 # The header is analyzed with each of these; by `make test-all`, with the first two.
-LINT_SETTINGS ?= NDEBUG RRC_DEBUG RRC_MIRROR RRC_NO_STDLIB
+LINT_SETTINGS ?= NDEBUG RRC_DEBUG LINT_CLOSED RRC_NO_STDLIB
 export LINT_SETTINGS CPPCHECK TIDY_CHECKS
 
 $(BUILD)/lint.c: Makefile
 	@mkdir -p $(@D)
 	@printf '%s\n' '#define RAWREFCOUNT_IMPLEMENTATION' '#include "rawrefcount.h"' \
+	    '#ifdef LINT_CLOSED' '#include "bindings/closed/rrc_closed.h"' '#endif' \
 	    '#ifndef RRC_NO_STDIO' '#include "bindings/insight/rrc_insight.h"' '#endif' >$@
 
 $(BUILD)/lint_weak.c: Makefile
@@ -180,11 +182,12 @@ deps-all: ## install what `make test-all` needs, fetch sources of Lua and of CPy
 	@sh tests/npm.sh
 
 # Where install puts its files, and uninstall looks for them.
-INSTALLED = include/rawrefcount.h include/rrc_insight.h include/rrc_weak.h lib/pkgconfig/rawrefcount.pc
+INSTALLED = include/rawrefcount.h include/rrc_insight.h include/rrc_weak.h include/rrc_closed.h \
+            lib/pkgconfig/rawrefcount.pc
 
 install: ## install the headers and rawrefcount.pc below $(DESTDIR)$(PREFIX)
 	for file in $(INSTALLED); do mkdir -p "$(DESTDIR)$(PREFIX)/$$(dirname $$file)" || exit 1; done
-	cp $(HEADER) $(INSIGHT) $(WEAK) "$(DESTDIR)$(PREFIX)/include"
+	cp $(HEADER) $(INSIGHT) $(WEAK) $(CLOSED) "$(DESTDIR)$(PREFIX)/include"
 	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' \
 	    'Name: rawrefcount' \
 	    'Description: Joins a tracing garbage collector with reference-counted C objects' \

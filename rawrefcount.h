@@ -38,7 +38,7 @@
  *     >>types         objects, types, the descriptor and its hooks
  *     >>api           the functions
  *     >>implementation  memory, lists, dictionary, >>objects, >>deallocation, links, collections,
- *                     >>outside, >>cycles, >>slices, pending work, >>mirror, heaps, inspection
+ *                     >>outside, >>cycles, >>slices, pending work, heaps, inspection
  *     >>license
  */
 
@@ -127,8 +127,8 @@
  * cycle is collected even if some of its references are in the foreign library: see >>outside.
  *
  * CLOSED HOSTS have a collector that cannot call this header (Lua, mruby, most JavaScript
- * engines). In the heap of such a host the binding keeps a copy of the references between C
- * objects, a mirror: see RRC_MIRROR and >>mirror.
+ * engines). They use a second header, bindings/closed/rrc_closed.h, which is a layer above this one. Below, a heap is
+ * CLOSED if rrc_closed_new has made it.
  *
  * Counts are in one of FOUR BANDS. One comparison tells a band from the next:
  *
@@ -142,7 +142,7 @@
  * ---------------------------------------------------------------------------
  * I1  The count of a linked ob, without its sign bit, is at least RRC_REFCNT_FROM_PYPY, and its
  *     ob_pypy_link is the current address of its p. (The sign bit means that the header watches
- *     ob: a search goes on, ob waits as garbage, or its mirror is weak.) The link of an unlinked ob
+ *     ob: a search goes on, ob waits as garbage, or a layer wants it.) The link of an unlinked ob
  *     is NULL, the marker of rrc_mark_deallocating, or an odd word of the header's own.
  * I2  An ob has at most one link. A p has at most one P link.
  *     rrc_from_obj(heap, p) == ob exactly for P links.
@@ -299,6 +299,10 @@
  * 2.0.0 (unreleased)
  *        - A reference to an object that its own tp_dealloc takes and drops is not the last one again. rrc_del
  *          does not free an object of which its tp_dealloc has kept a reference (RRC_EREFCNT).
+ *        - Closed hosts have a header of their own, bindings/closed/rrc_closed.h, which is included after this one in
+ *          place of a macro. rrc_closed_new(&desc, &closed) makes their heaps, with the hooks of closed hosts in
+ *          `closed`. All functions rrc_mirror_... are called rrc_closed_... The numbers about steps are in
+ *          rrc_closed_stats, and rrc_closed_count_weak counts. One compiled core serves open and closed heaps.
  *        - Removed: confirms_deaths, rrc_mirror_confirm and rrc_mirror_confirm_each. Wrappers in a closed host go by
  *          collections at once (collects_at_once), or by RRC_TPFLAGS_TOUCHES.
  *        - Slots of several threads or coroutines of a host can be in progress at a time, and end in any order.
@@ -306,7 +310,7 @@
  *        - Closed hosts: what an object owns is protected as soon as C gets hold of it after its p or its edge
  *          node has died, also between slices of a step. The mirror hook calls rrc_touch for a target that has died.
  *        - An rrc_cell_link that fails has changed nothing. Only one that succeeds calls watch and join.
- *        - The sums by which a mirrored heap knows changed objects have 64 bits on all machines, and mix well.
+ *        - The sums by which a closed heap knows changed objects have 64 bits on all machines, and mix well.
  *        - Lua: garbage cycles also go if a script only calls collectgarbage() from then on.
  *        - At the end of a heap owners go before what they own through the host, if the host has the
  *          hook mark_from_c.
@@ -350,7 +354,7 @@
  *        - rrc_heap_free gives up sooner if finalizers make garbage without end while there are many objects.
  *        - rrc_run_pending(heap, 0) drops all references of rrc_decref_later that have come. With a limit these leave
  *          half of it to other work.
- *        - After rrc_major_collection_pause the host need not report again what it has reported. In a mirrored heap
+ *        - After rrc_major_collection_pause the host need not report again what it has reported. In a closed heap
  *          the call leaves an open step alone.
  *        - Python.h: weak references to garbage and in it are dead together, before any callback or finalizer runs.
  *          A weak reference that is garbage has no callback. `weakref` can be a base of a class.
@@ -377,9 +381,8 @@
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;
- *        - all units must have the same RRC_ABI. There is only one ABI now: RRC_MIRROR concerns the
- *          implementing unit only;
- *        - in a mirrored heap every reference is taken by rrc_incref and dropped by rrc_decref from
+ *        - all units must have the same RRC_ABI. There is only one ABI now;
+ *        - in a closed heap every reference is taken by rrc_incref and dropped by rrc_decref from
  *          the start, even before the first rrc_mirror_step;
  *        - rrc_gc_collect replaces rrc_mirror_collect, and looks for what the freed objects owned;
  *        - while rrc_heap_free runs, all functions work, and deallocs see what they own. The call
@@ -404,14 +407,14 @@
  *          RRC_TPFLAGS_DROPS_ONLY. The header calls the hook `parted` for each link that it
  *          dissolves for that.
  *        - rrc_gc_set_finalized says that an object has nothing to finalize.
- *        - tp_outside is for wrappers of objects that have counts of their own. Mirrored heaps
+ *        - tp_outside is for wrappers of objects that have counts of their own. Closed heaps
  *          have rrc_mirror_confirm, rrc_mirror_confirm_each and RRC_TPFLAGS_TOUCHES for them.
  *        - Any thread can drop a reference by rrc_decref_later (RRC_THREADS).
  *        New: pauses
  *        - With `incremental` a major collection is divided into slices of about max units:
  *          rrc_major_collection_start, _work, _sweep. A host with a snapshot barrier sets `snapshot`.
  *          rrc_major_collection_trace_early ends such a collection for a host that goes on marking.
- *        - rrc_mirror_work divides a step of a mirrored heap. By rrc_mirror_set_node the host can say,
+ *        - rrc_mirror_work divides a step of a closed heap. By rrc_mirror_set_node the host can say,
  *          even during a step, that it keeps things of its own in an edge node.
  *        - With search_percent fewer collections search for cycles.
  *        New: insight
@@ -422,7 +425,7 @@
  * 0.3.0  Hosts may go on marking after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
- *        RRC_MIRROR finds garbage over both heaps where the host's collector is closed.
+ *        Garbage over both heaps is found also where the host's collector is closed.
  *        A search that finds no garbage makes two passes; garbage is cleared in batches.
  *        RRC_NO_STDLIB needs no C library. RRC_DEBUG refuses calls that hooks may not make.
  * 0.2.0  Garbage cycles over both heaps; the cyclic GC protocol for C types;
@@ -464,7 +467,7 @@
  *                                              must every hook and callback, and tp_free.
  *   RRC_HOST_HAS_STATE(heap, p) 0              does p, the proxy of an O link, have state that a new proxy
  *                                              would not have? Then it lives while C holds its ob. The header
- *                                              asks while the host marks, unless the heap is mirrored, and in
+ *                                              asks while the host marks, unless the heap is closed, and in
  *                                              rrc_inspect. (A host in slices must then use
  *                                              rrc_major_collection_trace_early)
  *   RRC_HOST_MOVES              1              0: no p ever moves: survivor returns p itself, or NULL
@@ -475,15 +478,13 @@
  *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two, at least 64. A heap
  *                                              takes 6 blocks for its first link, 7 more to track objects
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
- *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked
- *                                              objects take 32 more bytes
  *   RRC_NO_CYCLES               off            leaves out the search for cycles, and so half of the code.
  *                                              There are links, the rule, generations, the queue, counted objects,
- *                                              rrc_check and rrc_get_stats. There is no function of the parts "cycles"
- *                                              and "closed hosts", no collection in slices, and no inspection: a
+ *                                              rrc_check and rrc_get_stats. There is no function of the part "cycles",
+ *                                              no collection in slices, no inspection, and no layer: a
  *                                              program that calls one does not link. (A unit that defines this
  *                                              macro does not see them.) Types with
- *                                              RRC_TPFLAGS_HAVE_GC or tp_outside are refused. Not with RRC_MIRROR
+ *                                              RRC_TPFLAGS_HAVE_GC or tp_outside are refused
  *   RRC_THREADS                 off            rrc_decref_later, for threads that do not use the heap. It needs C11's
  *                                              atomics, gcc's or clang's, or these macros: the type
  *   RRC_ATOMIC_WORD                            of an atomic uintptr_t; RRC_ATOMIC_LOAD(address),
@@ -547,7 +548,7 @@
 #define RRC_REFCNT_FROM_PYPY_LIGHT (RRC_REFCNT_FROM_PYPY + (INTPTR_MAX / 2 + 1))
 #define RRC_REFCNT_IMMORTAL        (RRC_REFCNT_FROM_PYPY_LIGHT + (INTPTR_MAX / 8 + 1))
 
-/* The count of ob without its sign, which marks watched objects: see >>mirror and >>slices. */
+/* The count of ob without its sign, which marks watched objects: see >>slices. */
 #define RRCI_COUNT(ob) (RRC_REFCNT(ob) & INTPTR_MAX)
 
 /* Each code, with a message that names the mistake and its cure. */
@@ -628,7 +629,7 @@ typedef struct rrc_member {
 #define RRC_TPFLAGS_HEAPTYPE (1ul << 1)     /* the type is itself counted: each instance owns a reference */
 #define RRC_TPFLAGS_DROPS_ONLY (1ul << 2)   /* its slots only drop what the object owns, and do not look at it:
                                                rrc_major_collection_keep keeps nothing for them */
-#define RRC_TPFLAGS_TOUCHES (1ul << 3)      /* for wrappers in mirrored heaps: code that takes or moves a reference to
+#define RRC_TPFLAGS_TOUCHES (1ul << 3)      /* for wrappers in closed heaps: code that takes or moves a reference to
                                                the foreign object calls rrc_touch first. See >>outside */
 
 /* The type of an object, with CPython's slots under their names. Every field but
@@ -715,18 +716,6 @@ typedef struct rrc_log_item {
     const char *type_name;              /* ob's tp_name, or "?" */
 } rrc_log_item;
 
-/* A cell: what stands for an object of a closed host, as the p of a link, or as the edge node of a C object. It does
-   not move, and outlives the host's object. The host's own struct can begin with it: see cell_size in rrc_desc. The
-   header makes and frees cells. The host reads these fields, and writes only `object`. */
-typedef struct rrc_cell {
-    void            *object;    /* the host's; NULL: it has died */
-    rrc_object      *ob;
-    rrc_heap        *heap;
-    struct rrc_cell *next, *previous;   /* of all cells of the heap */
-    int              is_node;   /* an edge node */
-    int              is_pinned;
-} rrc_cell;
-
 /* The hooks by which a heap calls its host. Zero in a field means its default. The struct is
    copied. userdata is the first argument of every hook. A hook may call rrc_marked and the functions
    tagged `any` below. It may drop the last reference to an object only inside a collection. All
@@ -764,7 +753,7 @@ typedef struct rrc_desc {
 
     /* Return the address of a field of p that the header owns: "the ob of p's P link". The
        host sets the field to NULL when p is born, and copies it when p moves. With it no
-       dictionary is needed. Never called inside a collection, and not at all in a mirrored
+       dictionary is needed. Never called inside a collection, and not at all in a closed
        heap, where p can be dead before the header learns of it. NULL: no such field. */
     rrc_object **(*slot)(void *userdata, rrc_gcref p);
 
@@ -843,80 +832,6 @@ typedef struct rrc_desc {
        host with a nursery can make a minor collection first. NULL: what is owned through the host only may go before
        its owner when the heap ends. */
     void (*mark_from_c)(void *userdata, int on);
-
-    /* The next two hooks are for a host whose collector is closed: see >>mirror. A heap with them is
-       mirrored. It needs survivor, but no trace, and the implementing unit needs RRC_MIRROR. In such
-       a heap survivor says whether a p, or an edge node, still exists. (With cells, see below, none of these hooks is
-       needed.) rrc_mirror_step calls it
-       for each P link and for each weak object's edge node, and takes NULL as
-       final. rrc_check calls it for the edge nodes of strong objects. Both hooks may call rrc_mirror_node,
-       rrc_mirror_target and rrc_to_obj. */
-
-    /* If ob has no edge node (rrc_mirror_node), or its node has died, make one and
-       pass it to rrc_mirror_set_node. Make the node refer to the object that stands for
-       each of the targets (rrc_mirror_target), and to nothing else. If nothing stands for a
-       target yet, give the target an empty edge node now. If what stands for a target has died, leave it out, and
-       call rrc_touch for the target. If ob is linked, make
-       its p refer to the node. If targets is NULL, forget ob's edge node and its
-       anchor, and make the node refer to nothing, because other objects may still refer to it. This
-       must allocate nothing, and its result is ignored.
-       rrc_mirror_step calls this hook for objects that have changed, and for wrappers that have lost
-       their link. It is also called when an object with a node is untracked or freed. It may
-       allocate in the host, and so collect and run finalizers. It must return to its caller. (If such a finalizer
-       unlinks a target that is not tracked, nothing stands for that target any more: leave it out.) A result other than
-       0 reports failure. The node then refers to its former targets, or to some of them. */
-    int (*mirror)(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n);
-
-    /* If on, root the object that stands for ob (rrc_mirror_target), else unroot it. It may be rooted
-       or unrooted already. Called when ob becomes strong or weak, also by rrc_incref, rrc_decref
-       and the link functions. It must allocate nothing, and cannot
-       fail. Return 0 if the object to be rooted has died and cannot be recovered. */
-    int (*anchor)(void *userdata, rrc_object *ob, int on);
-
-    /* Not zero, in a mirrored heap: in rrc_gc_collect, no code of the program runs in calls of
-       mirror, and in a call of collect not before the collection has found its dead, in any thread. Then wrappers need
-       not stay rooted meanwhile, and garbage cycles through them go: see >>outside. If finalizers of the program can
-       run before collect returns, call rrc_touch before the first of them for each wrapper that has not died. */
-    int collects_at_once;
-
-    /* The other hooks are for a mirrored heap with cells: see rrc_cell. If pin is there, the heap has cells, and the
-       header itself supplies survivor, mirror, anchor and parted, which must be NULL here.
-       new_node and write_node may run code that calls the header. The others must not call it. */
-
-    /* The size of the host's struct that begins with a rrc_cell. 0: there is nothing more in it. */
-    size_t cell_size;
-
-    /* If on, root the object of the cell, else unroot it. This is called only when that changes, and while the object
-       is there, also by rrc_incref, rrc_decref and the link functions. It must be O(1) and allocate nothing, and cannot
-       fail. */
-    void (*pin)(void *userdata, rrc_cell *cell, int on);
-
-    /* The cell has just got its object: let the object know the cell, and watch for its death. This must allocate
-       nothing in the host, and cannot fail: what it needs is reserved before. NULL: nothing is to be done. */
-    void (*watch)(void *userdata, rrc_cell *cell);
-
-    /* Make and return an empty object for an edge node. This may collect and run finalizers, as mirror may. It must
-       return to its caller. NULL reports failure. */
-    void *(*new_node)(void *userdata);
-
-    /* Make the edge node refer to the objects of these n cells, and to nothing else. This may collect, as new_node may:
-       then a target's object can become NULL, so read it after the last allocation. A result other than 0 reports
-       failure. The node then refers to its former targets, or to some of them. If n is 0, this must allocate nothing,
-       and cannot fail. */
-    int (*write_node)(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n);
-
-    /* Make the object of proxy, a cell that is linked or about to be, refer to that of the edge node, and no longer to
-       an earlier node. This must allocate nothing, and cannot fail. It is called for tracked objects. */
-    void (*join)(void *userdata, rrc_cell *proxy, rrc_cell *node);
-
-    /* A cell is about to be freed. Its object, if it is alive, must forget the cell. If it has died, its finalizer must
-       not report that any more. The ob is still there. (cell->ob is NULL if a call of rrc_unlink itself has dissolved
-       the link, and the heap ends.) This must allocate nothing. NULL: nothing is to be done. */
-    void (*forget)(void *userdata, rrc_cell *cell);
-
-    /* Is the object of the cell, which is not NULL, alive? NULL: it is, until rrc_cell_died is called. This is for
-       hosts where a finalizer runs, or the object is freed, later than the collector has found it dead. */
-    int (*is_live)(void *userdata, const rrc_cell *cell);
 } rrc_desc;
 
 /* Numbers about a heap. */
@@ -936,13 +851,6 @@ typedef struct rrc_stats {
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
     size_t searches;                            /* of the major ones, those that searched for cycles */
     size_t memory;                              /* bytes of the heap, its tables and its maps, without objects */
-    /* Mirrored heaps: */
-    size_t weak;                                /* objects that only the host's graph keeps */
-    size_t edge_nodes;                          /* edge nodes that the host has made */
-    size_t mirrored;                            /* calls of mirror for changed objects, since rrc_heap_new */
-    size_t mirror_steps;                        /* finished since rrc_heap_new */
-    size_t mirror_cycles;                       /* calls of rrc_mirror_cycle since the last step */
-    size_t cells;                               /* see rrc_cell */
 } rrc_stats;
 
 /* >>api
@@ -996,8 +904,7 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    true count. (These are not counted: static objects, uncollectable garbage, and objects without a
    link whose dealloc a limit of rrc_run_pending put off. If the rounds were too many, what still waits keeps the
    reference of the header: it is never deallocated.)
-   A mirrored heap first gives up an open step, and roots the p's of its P links, by `anchor`. It calls no other hook
-   for mirroring, not even for an edge node that has died, and an O link keeps no p.
+   A closed heap first roots the p's of its P links, and an O link keeps no p: see rrc_closed.h.
    A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
    rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends
    with: rrc_gc_untrack, rrc_del, rrc_gc_del. All others do nothing, and are
@@ -1006,7 +913,7 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
    [mutator until rrc_heap_free | frees only | calls mark_from_c, trace, propagate, survivor, parted, slot,
-   tp_traverse, tp_clear_weakrefs, tp_clear, dealloc; if mirrored anchor |
+   tp_traverse, tp_clear_weakrefs, tp_clear, dealloc; in a closed heap those of rrc_closed.h |
    O(links + tracked objects + references) for each marking, and for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
 
@@ -1036,8 +943,8 @@ enum {
    Fails with RRC_ENULL, RRC_EKIND, RRC_ETAGGED (p is odd), RRC_ELINKED (ob), RRC_EPLINKED (p, P link
    only), RRC_EREFCNT (RRC_GIVE, but there is no reference to give), RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT,
    RRC_ENOMEM.
-   [mutator | allocates | calls is_young, slot, if mirrored anchor; in a collection in slices perhaps survivor, trace,
-   parted, tp_traverse | O(1) amortized; O(references of ob) for garbage] */
+   [mutator | allocates | calls is_young, slot, in a closed heap those of rrc_closed.h; in a collection in slices
+   perhaps survivor, trace, parted, tp_traverse | O(1) amortized; O(references of ob) for garbage] */
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
 
 /* PyPy's own functions. The first makes a P link, the second an O link. The caller adds the bias,
@@ -1054,10 +961,8 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 
 /* Return the p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL.
    Like any reference that is not rooted, p is valid until the next collection.
-   In a mirrored heap p can be dead before the header learns of it. If anchor has reported any p as
-   dead since the last step, this calls anchor for a weak ob. Then ob becomes strong, or
-   the result is NULL because its p is dead.
-   [mutator and its hooks, unchecked | no | nothing; in a mirrored heap perhaps anchor; in a collection in slices
+   In a closed heap p can be dead before the header learns of it. If that is known, the result is NULL.
+   [mutator and its hooks, unchecked | no | nothing; in a closed heap perhaps `anchor`; in a collection in slices
    perhaps survivor, or with `snapshot` trace | O(1)] */
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
@@ -1073,20 +978,20 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
 /* Dissolve ob's link as if p had died: the bias is subtracted, and if nothing else holds
    ob, ob joins the queue (a light one is freed at once). To deallocate ob at once, incref it, unlink
    it, and decref it. Fails with RRC_ENULL, RRC_EUNLINKED, RRC_EPHASE, RRC_ECLOSED.
-   [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor; in a collection in slices
-   perhaps survivor and parted | O(1); O(links) for the first O link (with slot: for the first P link, too), unless the
-   descriptor says unlinks] */
+   [mutator | may allocate, does not fail for it | calls slot, tp_free, in a closed heap those of rrc_closed.h; in a
+   collection in slices perhaps survivor and parted | O(1); O(links) for the first O link (with slot: for the first P
+   link, too), unless the descriptor says unlinks] */
 RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
 
-/* Take a reference. [any | no | nothing; in a collection in slices perhaps trace; for a weak object of a
-   mirrored heap anchor, and tp_traverse if its edge node has died | O(1); in that case O(what it reaches in C)] */
+/* Take a reference. [any | no | nothing; in a collection in slices perhaps trace; in a closed heap perhaps `anchor`,
+   and tp_traverse if what stands for ob has died | O(1); in that case O(what it reaches in C)] */
 RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 
 /* Drop a reference. After the last one, tp_finalize is called with the count held at 1, and then
    tp_dealloc, unless code has taken a reference meanwhile. Deallocs nested deeper than
-   RRC_DEALLOC_DEPTH wait until the outermost one returns. Inside a collection or rrc_mirror_step
+   RRC_DEALLOC_DEPTH wait until the outermost one returns. Inside a collection or rrc_closed_step
    they wait for rrc_run_pending.
    [any | no | calls dealloc | O(1) + dealloc] */
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
@@ -1244,7 +1149,7 @@ RRC_API int rrc_minor_collection_trace(rrc_heap *heap);
 RRC_API int rrc_minor_collection_free(rrc_heap *heap);
 
 /* Let every link follow its p, for a host that moves objects outside a collection, or after its free
-   call. survivor returns the current address of p. (In a mirrored heap the call is refused with
+   call. survivor returns the current address of p. (In a closed heap the call is refused with
    RRC_EPHASE, like all functions of collections.)
    [mutator is stopped, old addresses can still be told | frees only | calls
    survivor, is_young; tp_free of light obs where survivor says NULL | O(links)] */
@@ -1310,7 +1215,7 @@ RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *t
    caller must hold the only reference, as the address may change. Returns the
    object, or on failure NULL, and then ob is intact. The call fails if memory is lacking. It also fails,
    and is logged, if ob is tracked or linked, if others refer to it, if its type has no tp_itemsize, if its
-   tp_dealloc, tp_finalize or tp_clear_weakrefs is running, or if rrc_mirror_step is going on.
+   tp_dealloc, tp_finalize or tp_clear_weakrefs is running, or if rrc_closed_step is going on.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
@@ -1344,17 +1249,16 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
 
 /* Collect cycles now. First call `collect`, the host's full collection. Without that hook, search
    among C objects alone, and take every linked object as held. Then do all pending work. If
-   finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
+   finalizers ran, repeat this once, for the objects that they released. In a closed heap a step
    comes before `collect`, and another one after it. As long as pending work has freed tracked objects, a further
-   step looks for what only they owned (at most 10 times). What garbage leaves is searched for once more, to tell
-   whether it is uncollectable. Returns how many tracked objects were found
+   step looks for what only they owned (at most 10 times), and a step that was open is given up. What garbage leaves
+   is searched for once more, to tell whether it is uncollectable. Returns how many tracked objects were found
    unreachable and freed, or are uncollectable. Returns 0 at once if the search is disabled, or if a collection, a
-   dealloc, a walk, a step, pending work or rrc_heap_free is going on. If a collection in slices is going on, `collect`
-   finishes it. Without `collect` only the host can finish it: while it marks, this does nothing and returns 0, as
-   PyGC_Collect does in a collection. While it sweeps, this only does pending work. (An open step of rrc_mirror_work is
-   given up, and whole steps are made.)
+   dealloc, a walk, a step, pending work or rrc_heap_free is going on. If a collection in slices is going on,
+   `collect` finishes it. Without `collect` only the host can finish it: while it marks, this does nothing and
+   returns 0, as PyGC_Collect does in a collection. While it sweeps, this only does pending work.
    [mutator, ignored in a step, in slices of marking without collect, and in rrc_heap_free |
-   allocates if mirrored, else no | calls collect, dealloc; if mirrored also what a step calls | O(all)] */
+   allocates if closed, else no | calls collect, dealloc; if closed also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
 /* Turn the search for cycles on and off, in major collections and in rrc_gc_collect. It is on in a new
@@ -1372,138 +1276,13 @@ RRC_API int rrc_gc_is_enabled(rrc_heap *heap);
    [mutator | allocates | calls callback, dealloc, realloc | O(tracked objects)] */
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg);
 
-/* ==== closed hosts: see >>mirror ==== */
-
 /* Call this before a reference to ob moves from a field of a tracked object to another field, or to a
    variable, without an rrc_incref. In a tp_dealloc, self counts as tracked if it was. (A reference that is dropped
-   does not need it, nor one that moves within one object.) Without this call, a mirrored heap, or one with
+   does not need it, nor one that moves within one object.) Without this call, a closed heap, or one with
    `incremental`, can lose an object. In other heaps only garbage needs it: in a slot of garbage, when a reference
    moves to what is not garbage.
    [any | no | calls what rrc_incref does | O(1)] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
-
-/* The functions from here to rrc_cell_each exist if the implementing unit has RRC_MIRROR. */
-#if defined(RRC_MIRROR) || !defined(RAWREFCOUNT_STATIC)
-
-/* Bring the host's mirror of the C side up to date, so that its own collector finds
-   garbage over both heaps. An open step of rrc_mirror_work is given up. In a mirrored heap every reference
-   must, from the start, be taken by rrc_incref and dropped by rrc_decref (and moved after rrc_touch).
-   After RRC_ENOMEM, RRC_ETRAVERSE or RRC_ETOUCH all objects that C refers to are strong
-   for now, and nothing is lost. RRC_EPHASE, which is not logged, means that a dealloc, rrc_run_pending, a
-   walk or another step is running, and nothing was done.
-   [mutator until rrc_heap_free | allocates | calls survivor, mirror, anchor, tp_traverse |
-   O(links + tracked objects + references)] */
-RRC_API int rrc_mirror_step(rrc_heap *heap);
-
-/* Do a slice of a step. Begin one if none is open. `max` is the number of units, each some 10 to 100 ns: a link, an
-   object or a reference; a call of the mirror hook is 16. 0 means all that is left. Returns the units done: less than
-   max means that the step has ended. The mutator and the host's collector run between slices; rrc_mirror_step and
-   rrc_gc_collect give an open step up. While the objects of C are weighed, rrc_run_pending leaves garbage alone.
-   A single object's tp_traverse and a single call of the mirror hook are not divided. Errors are those of
-   rrc_mirror_step. They are logged, but not returned: after one, rrc_mirror_is_due says yes.
-   [mutator until rrc_heap_free | allocates | as rrc_mirror_step | O(max)] */
-RRC_API size_t rrc_mirror_work(rrc_heap *heap, size_t max);
-
-/* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
-   changed, or when something has changed and this was called often. (If a reference is dropped and others
-   are left, the header does not notice. So rrc_mirror_cycle wants steps in any case.) If only the
-   host holds the ob of a P link, only a step detects the death of p. While there are such links, but no
-   changes, the answer is yes now and then, and half as often after each step that detects no death.
-   Otherwise it is no.
-   [any | no | nothing | O(1)] */
-RRC_API int rrc_mirror_is_due(rrc_heap *heap);
-
-/* A cycle of the host's collector has ended. Is a step to be made now? Call this once for each cycle. The answer is yes
-   if rrc_mirror_is_due says so, and after 8 cycles without a step in any case: twice as many each time that such a step
-   finds nothing, up to 64. If it does find something, the next three answers are yes, too, because what it let go of
-   dies in the next cycles. (While a step is open, the answer is yes.)
-   [any | no | nothing | O(1)] */
-RRC_API int rrc_mirror_cycle(rrc_heap *heap);
-
-/* Make a step if one is due, and do the pending work. Call this at the end of each cycle of the host's collector, with
-   has_cycle_ended 1, and before an object of the host is made for one of C, with 0. At the end of a cycle
-   rrc_mirror_cycle decides. Otherwise a step is due if more than a quarter of all links is newer than the last step:
-   the host's collector cannot find garbage among them yet. If the step fails, garbage waits for the next one.
-   [mutator, ignored in a step and in rrc_heap_free | allocates | calls dealloc, and what rrc_mirror_step calls |
-   O(pending objects), and as rrc_mirror_step if one is due] */
-RRC_API void rrc_mirror_keep_up(rrc_heap *heap, int has_cycle_ended);
-
-/* Return the object of the host that stands for ob: the p of its P link, else its edge node, else NULL.
-   [mutator and its hooks, unchecked | no | nothing | O(1)] */
-RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob);
-
-/* Return the edge node of ob, or NULL. Before you link an object that has one, make p refer to it.
-   [any | no | nothing | O(1)] */
-RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
-
-/* Give ob a new edge node. This is for the mirror hook. Outside rrc_mirror_step, or with the present node
-   of ob, the call says that the host keeps things of its own in the node of this tracked object. Steps
-   then keep the node, even if ob owns nothing. (The mirror hook can make the host run a
-   finalizer, which is then inside the step. To give ob a new node that the host itself uses, the finalizer
-   calls this function twice with that node.) The call is refused, and logged, for other objects, and in other heaps.
-   [mutator until rrc_heap_free, and the mirror hook | no | calls anchor | O(1)] */
-RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
-
-/* For the tables of a port: a map from addresses, such as those of the host's objects, to values. It is empty if all
-   its bytes are 0. */
-typedef struct rrc_map {
-    size_t count, size;         /* of keys, and of entries: 0, or a power of two */
-    struct rrci_entry *entries;
-} rrc_map;
-
-/* Return the value of key, or NULL if the map does not have key. [any | no | nothing | O(1)] */
-RRC_API void *rrc_map_get(const rrc_map *map, const void *key);
-
-/* Make room for so many new keys. Fails with RRC_ENULL, RRC_EPHASE, RRC_ECLOSED, RRC_ENOMEM. Then the map is as before.
-   [any but a collection | allocates | calls realloc | O(1) amortized] */
-RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more);
-
-/* Give key, which is not NULL, this value. There must be room for a new key. The value NULL takes key out of the map,
-   and makes room for another one. [any | no | nothing | O(1)] */
-RRC_API void rrc_map_put(rrc_map *map, const void *key, void *value);
-
-/* Free the memory of the map, which is empty then. Call this before rrc_heap_free.
-   [any | frees only | calls realloc | O(1)] */
-RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map);
-
-/* ---- cells: see rrc_cell. These functions are for heaps whose rrc_desc has pin. ----
-   There, all links are made by rrc_cell_link and dissolved by the functions below, and never by rrc_link and rrc_unlink
-   themselves. The header frees a cell, after a call of forget, when its link has been dissolved (also if a step finds
-   its object dead, or the object of C is garbage), when an edge node is not needed any more, and when the heap ends.
-   A cell that goes during a call of new_node or write_node is freed after that call. */
-
-/* Link ob and obj, an object of the host, by a new cell, as rrc_link does: kind is RRC_P or RRC_O, also with RRC_LIGHT
-   or RRC_GIVE. If ob has an edge node, obj is made to refer to it first. Returns a code of rrc_link, RRC_ENULL if
-   obj is NULL, or RRC_EPHASE if the heap has no cells. rrc_cell_of gives the cell afterwards. (If ob has a cell whose
-   object has died, that one is dissolved first.) A call that fails has called no hook but log and realloc.
-   [mutator | allocates | calls watch, join, pin, forget, and what rrc_link calls | as rrc_link] */
-RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind);
-
-/* Return the cell of ob's link, whose object is alive, or NULL. If the host has not reported yet that the object has
-   died, its link is dissolved now.
-   [mutator | no | calls what rrc_cell_unlink calls | O(1), or as rrc_unlink] */
-RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob);
-
-/* Dissolve the link of a cell, as rrc_unlink does, and free the cell. Its object may live on without ob. A call that
-   rrc_unlink would refuse does nothing, and returns its code. Then the cell stays.
-   [mutator | no | calls pin, write_node without targets, forget, and what rrc_unlink calls | as rrc_unlink] */
-RRC_API int rrc_cell_unlink(rrc_cell *cell);
-
-/* The object of the cell has died. Call this from its finalizer, for links and edge nodes alike. The link is dissolved,
-   and the cell of an edge node waits for the next step. If the host allows no such call there, let the finalizer only
-   set cell->object to NULL, and call rrc_cell_bury_all as soon as possible.
-   [mutator | no | calls what rrc_cell_unlink calls | as rrc_unlink] */
-RRC_API void rrc_cell_died(rrc_cell *cell);
-
-/* Call rrc_cell_died for each cell whose object is NULL.
-   [mutator | no | calls what rrc_cell_unlink calls | O(cells)] */
-RRC_API void rrc_cell_bury_all(rrc_heap *heap);
-
-/* Call visit(arg, cell) for all cells, those of edge nodes too. visit may dissolve links and make cells. Those that are
-   made meanwhile are left out. [any | no | calls visit | O(cells)] */
-RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *cell), void *arg);
-
-#endif
 
 #endif /* RRC_NO_CYCLES */
 
@@ -1511,7 +1290,7 @@ RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *ce
 
 /* Check all invariants that can be checked at run time. Returns RRC_OK, or the code of the first error.
    Logs each error. It changes nothing, and is slow. RRC_EPHASE in a collection.
-   [mutator | no | calls is_young, slot, tp_traverse, log; if mirrored also survivor |
+   [mutator | no | calls is_young, slot, tp_traverse, log; if closed also survivor |
    O(links, tracked objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
 
@@ -1568,7 +1347,7 @@ enum {
     RRC_IS_UNCOLLECTABLE = 1 << 6,
     RRC_IS_FINALIZED = 1 << 7,      /* its tp_finalize was called */
     RRC_IS_WRAPPER = 1 << 8,        /* it has tp_outside */
-    RRC_IS_WEAK = 1 << 9,           /* in a mirrored heap: see >>mirror */
+    RRC_IS_WEAK = 1 << 9,           /* in a closed heap: only the host's graph keeps it */
     RRC_IS_HELD_BY_P = 1 << 10,     /* it lives for as long as its p */
     RRC_HOLDS_P = 1 << 11           /* its p lives for as long as it does */
 };
@@ -1714,7 +1493,7 @@ RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob)
         rrci_strengthen(heap, ob);
 }
 
-/* Is a count, weak or not, 0 without its bias? This is a cheap test with false positives.
+/* Is a count, watched or not, 0 without its bias? This is a cheap test with false positives.
    rrci_no_reference checks exactly. */
 #if INTPTR_MAX > 0x7fffffff
 #define RRCI_MAY_BE_BIAS(count) (RRCI_CAST(uint32_t, count) == 0)
@@ -1817,12 +1596,12 @@ int strcmp(const char *a, const char *b);
 #define RRC_HOST_IS_YOUNG(heap, p) ((heap)->desc.is_young((heap)->desc.userdata, (p)))
 #endif
 
-#if defined(RRC_HOST_SLOT) && !defined(RRC_MIRROR)
+#ifdef RRC_HOST_SLOT
+#define RRCI_SLOT_IS_FIXED 1
 #define RRCI_HAS_SLOT(heap) 1
-#elif defined(RRC_HOST_SLOT)
-#define RRCI_HAS_SLOT(heap) (!RRCI_IS_CLOSED(heap))
 #else
-#define RRCI_HAS_SLOT(heap) ((heap)->desc.slot != NULL && !RRCI_IS_CLOSED(heap))
+#define RRCI_SLOT_IS_FIXED 0
+#define RRCI_HAS_SLOT(heap) ((heap)->desc.slot != NULL)
 #define RRC_HOST_SLOT(heap, p) ((heap)->desc.slot((heap)->desc.userdata, (p)))
 #endif
 
@@ -1890,10 +1669,6 @@ int strcmp(const char *a, const char *b);
 #endif
 #if RRC_DEALLOC_DEPTH < 1
 #error "rawrefcount.h: RRC_DEALLOC_DEPTH must be at least 1"
-#endif
-
-#if defined(RRC_NO_CYCLES) && defined(RRC_MIRROR)
-#error "rawrefcount.h: RRC_MIRROR needs the search for cycles: do not define RRC_NO_CYCLES"
 #endif
 
 #ifdef RRC_DEBUG
@@ -2082,9 +1857,9 @@ typedef struct rrci_letter {
    RRCI_STARTED    A major collection in slices is marking: see rrci_stage.
    RRCI_SWEEPING   The verdict of a major collection in slices is final: see rrci_stage. Waiting garbage may have
                    links, as in RRCI_PARTING.
-   RRCI_WEIGHING   A step in slices weighs the objects of C: see rrci_stage. No garbage is cleared.
-   RRCI_STEPPING   A slice of a step runs. The same holds as in heap->rest, as code of the mutator can run in the
-                   mirror hook; but nothing is freed. Deallocs wait until the slice has ended.
+   RRCI_LAYER_RESTS  The layer has begun a search, and the mutator runs between its slices. No garbage is cleared.
+   RRCI_LAYER_RUNS   The layer works. The same holds as in heap->rest, as it can call code of the mutator; but nothing
+                   is freed. Deallocs wait until it has ended.
    RRCI_ENDING     rrc_heap_free runs. While heap->orders is set, the same holds as in RRCI_PARTING. Then
                    the same holds as in RRCI_MUTATOR, but no link holds its object any more:
                    one whose count is its bare bias is parted from p, and waits in the queue. An object that
@@ -2102,7 +1877,7 @@ typedef struct rrci_letter {
                    Only the free call can follow.
    RRCI_HUSK       rrc_heap_free is done. Only objects that C still holds are left, and no tables. */
 typedef enum rrci_state {
-    RRCI_MUTATOR, RRCI_PARTING, RRCI_STARTED, RRCI_SWEEPING, RRCI_WEIGHING, RRCI_STEPPING, RRCI_ENDING,
+    RRCI_MUTATOR, RRCI_PARTING, RRCI_STARTED, RRCI_SWEEPING, RRCI_LAYER_RESTS, RRCI_LAYER_RUNS, RRCI_ENDING,
     RRCI_MINOR, RRCI_COPYING,
     RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN, RRCI_KEPT,
     RRCI_HUSK,
@@ -2125,24 +1900,11 @@ typedef enum rrci_state {
    RRCI_ASIDE        The same holds for all garbage. From the cursor on, garbage waits.
    RRCI_RELINK       All garbage waits. Links from the cursor on, of this list and the former ones, are
                      dissolved if p died.
-
-   In a step of a mirrored heap: first the next two, with the rest state RRCI_MUTATOR; then in RRCI_WEIGHING
-   RRCI_EXPLAIN, RRCI_SIFTING, and if there are suspects RRCI_SCAN, RRCI_DRAIN, RRCI_FINALIZABLE and
-   RRCI_ASIDE; then the last four, with RRCI_MUTATOR.
-
-   RRCI_UNLINKING    Links from the cursor on, of this list and the former one, are dissolved if p died.
-   RRCI_FORGETTING   The same holds for all P links. From the cursor on, dead edge nodes are forgotten.
-   RRCI_SIFTING      All references are explained. Of the objects before the cursor, only those are weak to which
-                     nothing but tracked objects refers.
-   RRCI_MIRRORING    From the cursor on, edge nodes are up to date.
-   RRCI_RELEASING    All are. From the cursor on, weak objects have no anchor.
-   RRCI_RELEASING_P  The same holds for all tracked objects, and for the P links from the cursor on, of this list
-                     and the former one.
-   RRCI_TRIMMING     The same holds for all objects. Spare memory is given back. */
+   RRCI_LAYER        The layer does work of its own, and searches for nothing. */
 typedef enum rrci_stage {
-    RRCI_IDLE, RRCI_RESET, RRCI_EXPLAIN, RRCI_SIFTING, RRCI_ROOTS, RRCI_SCAN, RRCI_DRAIN, RRCI_VERDICT,
+    RRCI_IDLE, RRCI_RESET, RRCI_EXPLAIN, RRCI_ROOTS, RRCI_SCAN, RRCI_DRAIN, RRCI_VERDICT,
     RRCI_FINALIZABLE, RRCI_OWNED, RRCI_ASIDE, RRCI_RELINK,
-    RRCI_UNLINKING, RRCI_FORGETTING, RRCI_MIRRORING, RRCI_RELEASING, RRCI_RELEASING_P, RRCI_TRIMMING
+    RRCI_LAYER
 } rrci_stage;
 
 /* For rrc_heap.host_reports. */
@@ -2175,30 +1937,6 @@ typedef struct rrci_gray {
     uintptr_t first[RRCI_STRIPES], last[RRCI_STRIPES];
 } rrci_gray;
 
-#ifdef RRC_MIRROR
-/* A step of a mirrored heap. */
-typedef struct rrci_step {
-    int      is_open;           /* it has begun, and has not ended: see rrci_stage */
-    int      code;              /* an error: all that C refers to becomes strong again */
-    int      is_given_up;       /* what has become weak in this step becomes strong again */
-    int      found_deaths;
-    int      looks_for_deaths;  /* in a slice of RRCI_UNLINKING or RRCI_FORGETTING */
-    int      is_stale;          /* an edge node is not up to date */
-    int      gave_numbers;      /* other edge nodes may have to list objects that got a number */
-    size_t   changes, links_made, found_dead;   /* those of rrc_heap when it began */
-    size_t   tracked;           /* number of entries of RRCI_TRACKED when weighing began */
-    size_t   suspects;          /* objects that may be garbage of C alone */
-    int      was_quiet;         /* it began because so many cycles had none: see rrc_mirror_cycle */
-    size_t   weak, pending;     /* objects when it began */
-} rrci_step;
-
-/* A call of rrc_cell_each. */
-typedef struct rrci_cell_walk {
-    rrc_cell *next;             /* to be visited; NULL: none */
-    struct rrci_cell_walk *outer;
-} rrci_cell_walk;
-#endif
-
 #define RRCI_BLAMED 4
 
 /* A call of the tp_dealloc, tp_finalize, tp_clear_weakrefs or tp_clear of an object, which may not be moved meanwhile.
@@ -2210,9 +1948,50 @@ typedef struct rrci_slot_call {
     uintptr_t bits;             /* those of the outer ones: see rrci_slot_bit */
 } rrci_slot_call;
 
+/* A layer above the core, for hosts that need more: bindings/closed/rrc_closed.h is one. A heap has at most one. It is
+   told what happens to objects, and answers some questions. An object that the header watches in a heap with a layer,
+   and that does not wait as garbage, is watched for the layer, and for as long as it likes. */
+typedef enum rrci_news {
+    RRCI_NEWS_HELD,             /* C or the header has got hold of a watched object: the layer ends its watch */
+    RRCI_NEWS_LET_GO,           /* C has dropped its last reference to it, and a link holds it */
+    RRCI_NEWS_WEIGHED,          /* the search has seen it first, and it is not watched: the layer begins its watch */
+    RRCI_NEWS_LINKING_P, RRCI_NEWS_LINKING_O,       /* a link is about to be made */
+    RRCI_NEWS_LINKED_P, RRCI_NEWS_LINKED_O,         /* it is made, but the bias may not be there yet */
+    RRCI_NEWS_PARTING,          /* a P link is about to be dissolved, and p is there */
+    RRCI_NEWS_UNLINKING,        /* the record of its link is gone; its link field and its bias go next */
+    RRCI_NEWS_UNLINKED,
+    RRCI_NEWS_TRACKED,
+    RRCI_NEWS_UNTRACKING,       /* it is about to be untracked */
+    RRCI_NEWS_ASIDE,            /* it is garbage, or kept for it, and is about to wait */
+    RRCI_NEWS_RETURNED,         /* it waits no more */
+    RRCI_NEWS_KEEP,             /* the header holds this unlinked wrapper, because others refer to its foreign object */
+    RRCI_NEWS_KEEP_NO_MORE,
+    RRCI_NEWS_FREED             /* its memory is about to be freed */
+} rrci_news;
+
+struct rrci_checker;
+
+typedef struct rrci_layer {
+    size_t bytes;               /* those of the layer in front of each object of rrc_gc_new: a multiple of 16 */
+    void (*news)(rrc_heap *heap, rrc_object *ob, rrci_news news);
+    void (*touched)(rrc_heap *heap);        /* rrc_touch was called for all that some object owns */
+    int  (*keeps)(rrc_object *ob);          /* was RRCI_NEWS_KEEP the last one of the two for this tracked object? */
+    int  (*must_stay)(rrc_heap *heap, rrc_object *ob);      /* must this wrapper not be judged by its references? */
+    rrc_gcref (*p_of)(rrc_heap *heap, rrc_object *ob);      /* of a watched object with a link: p, or NULL if it died */
+    int  (*has_lost_p)(rrc_heap *heap, rrc_object *ob);     /* ... of any with a link: is it known that p has died? */
+    void (*collect)(rrc_heap *heap);        /* a round of rrc_gc_collect, without the pending work ... */
+    void (*search)(rrc_heap *heap);         /* ... and one more search after it */
+    void (*check_all)(rrc_heap *heap, struct rrci_checker *checker);     /* for rrc_check */
+    void (*end)(rrc_heap *heap);            /* the heap ends: no more news from now on, nor the questions above */
+    void (*free)(rrc_heap *heap);           /* all links and lists are gone */
+} rrci_layer;
+
 struct rrc_heap {
     rrci_heap_head head;            /* must be the first field: see rrc_to_obj */
     rrc_desc      desc;
+    const rrci_layer *layer;        /* NULL: there is none */
+    void         *layer_data;       /* the layer's own */
+    size_t        layer_bytes;      /* in front of each object of rrc_gc_new */
     rrci_state    state;
     rrci_state    rest;             /* the state between collections */
     const rrc_type *blamed[RRCI_BLAMED];    /* types of objects with a wrong bias: see rrci_is_news */
@@ -2255,6 +2034,7 @@ struct rrc_heap {
     unsigned      not_searched;     /* major collections since then */
     unsigned      search_every;     /* so many of them make a search due */
     char          gc_disabled;
+    char          gc_collecting;    /* inside rrc_gc_collect */
     char          to_demote;        /* the next minor collection, or one in slices, begins with rrci_demote */
 
     /* Work that waits, and the functions that do it. */
@@ -2274,11 +2054,11 @@ struct rrc_heap {
     int           running;          /* inside rrci_do_pending */
     unsigned      depth;            /* nested deallocs */
     unsigned      triggering;       /* inside dealloc_trigger */
+    unsigned      touching;         /* nested: a tp_traverse is called to touch objects */
+    unsigned      listens;          /* the layer gets news: there is one, and the heap has not ended */
     unsigned      gc_walking;       /* during walks: removed objects leave holes */
     size_t        walked;           /* ... and until the outermost one ends, objects can move to other lists so often:
                                        back from where they wait, and if a search goes on, to there and back */
-    char          gc_collecting;    /* inside rrc_gc_collect */
-    char          is_at_once;       /* ... and in a step of it that lets wrappers be weak: desc.collects_at_once */
 #ifdef RRC_DEBUG
     char          logging;          /* inside the log hook */
     unsigned      in_hook;          /* inside a hook, a tp_traverse or a writeproc, in any phase */
@@ -2305,40 +2085,6 @@ struct rrc_heap {
     /* Inspection. */
     const char   *inspecting;       /* in an inspection: the name of the viewer's function; else NULL */
     rrc_observer *observers;
-
-#ifdef RRC_MIRROR
-    /* Closed hosts. */
-    size_t        weak_count;   /* weak objects */
-    size_t        node_count;   /* edge nodes */
-    size_t        changes;      /* since the last step: see rrc_mirror_is_due */
-    size_t        links_made;   /* since the last step */
-    size_t        idle;         /* P links that only the host held in the last step */
-    size_t        asked;        /* calls of rrc_mirror_is_due since then that found changes or idle links */
-    size_t        patience;     /* this many such calls make a step due if nothing changed */
-    size_t        mirrored, mirror_steps;
-    uintptr_t     last_number;  /* the last number of what stands for an object */
-    rrc_object  **targets;      /* a buffer for the mirror hook */
-    size_t        targets_room;
-    rrc_object   *linking;      /* its P link is just made or dissolved */
-    size_t        untracked;    /* calls of rrc_gc_untrack */
-    size_t        found_dead;   /* weak objects whose p had died when C took a reference, since the last step */
-    unsigned      spreading;    /* a tp_traverse is called to make objects strong */
-    rrc_object   *lost;         /* what they own is to become strong next; threaded through the sum of edges */
-    unsigned      anchoring;    /* inside the anchor hook */
-    rrci_step     step;
-    size_t        cycles;       /* calls of rrc_mirror_cycle since the last step */
-    size_t        most_cycles;  /* after so many a step is due */
-    unsigned      eager;        /* in so many of the next calls a step is due */
-
-    /* Cells: see rrc_cell. */
-    void         *mirror_userdata;  /* for the hooks mirror and anchor: that of desc, or with cells the heap itself */
-    rrc_cell     *cells, *gone_cells;   /* ... and those that wait to be freed, linked by next */
-    size_t        cell_count;   /* without those that are gone */
-    unsigned      cells_held;   /* cells that go are not freed yet: see rrci_hold_cells */
-    rrci_cell_walk *cell_walks;
-    rrc_cell    **target_cells; /* a buffer for the hook write_node */
-    size_t        target_cells_room;
-#endif
 };
 
 static int rrci_in_collection(const rrc_heap *heap)
@@ -2363,33 +2109,17 @@ static int rrci_is_inside(const rrc_heap *heap)
 #define RRCI_IN_HOOK(heap) 0
 #endif
 
-/* RRCI_MIRRORED makes a call in mirrored heaps only. */
-#ifdef RRC_MIRROR
-#define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)       /* (until the heap ends) */
-#define RRCI_IS_CLOSED(heap) ((heap)->desc.anchor != NULL)
-#define RRCI_IN_STEP(heap) ((heap)->state == RRCI_STEPPING)
-#define RRCI_STEP_IS_OPEN(heap) ((heap)->step.is_open)
-#define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0 && rrci_is_weak(ob))
-#define RRCI_MIRRORED(heap, call) do { if (RRCI_IS_MIRRORED(heap)) { call; } } while (0)
-#else
-#define RRCI_IS_MIRRORED(heap) ((void)(heap), 0)
-#define RRCI_IS_CLOSED(heap) ((void)(heap), 0)
-#define RRCI_IN_STEP(heap) 0
-#define RRCI_STEP_IS_OPEN(heap) ((void)(heap), 0)
-#define RRCI_IS_WEAK(ob) 0
-#define RRCI_MIRRORED(heap, call) ((void)0)
-#endif
-
 /* Without cycles nothing is tracked, no search goes on, and nothing waits as garbage. */
 #ifdef RRC_NO_CYCLES
 #define RRCI_CYCLES 0
 #else
 #define RRCI_CYCLES 1
 #endif
+#define RRCI_LISTENS(heap) (RRCI_CYCLES && (heap)->listens)
 #define RRCI_IS_IDLE(heap) (!RRCI_CYCLES || (heap)->stage == RRCI_IDLE)
 #define RRCI_HAS_WRAPPERS(heap) (RRCI_CYCLES && (heap)->wrappers > 0)
 
-/* In a heap that is not mirrored: does rrc_incref tell the header? (Outside RRCI_STARTED this means nothing.) */
+/* Does rrc_incref tell the header? (In a heap without a layer, outside RRCI_STARTED this means nothing.) */
 #define RRCI_IS_WATCHED(ob) (RRC_REFCNT(ob) < 0)
 
 /* ---- errors ---- */
@@ -2555,8 +2285,8 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         /* RRCI_SWEEPING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_WORK | RRCI_MAJOR_KEEP
                              | RRCI_MAJOR_FREE | RRCI_MAJOR_SWEEP,
                              "the free function of a major collection must come next" },
-        /* RRCI_WEIGHING */  { RRCI_MUTATES | RRCI_ENDS, "a step in slices is going on" },
-        /* RRCI_STEPPING */  { RRCI_MUTATES | RRCI_ENDS, "a step is running" },
+        /* RRCI_LAYER_RESTS */ { RRCI_MUTATES | RRCI_ENDS, "a search of the layer is going on" },
+        /* RRCI_LAYER_RUNS */  { RRCI_MUTATES | RRCI_ENDS, "the layer is running" },
         /* RRCI_ENDING */    { RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
                              | RRCI_MAJOR_START,
                              "rrc_heap_free is running, and no collection is going on" },
@@ -2586,7 +2316,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
 /* Is a dealloc, pending work, a walk or a step running? Then garbage is neither searched nor cleared. */
 static int rrci_is_busy(const rrc_heap *heap)
 {
-    return heap->depth > 0 || heap->running || (RRCI_CYCLES && heap->gc_walking > 0) || RRCI_IN_STEP(heap);
+    return heap->depth > 0 || heap->running || (RRCI_CYCLES && heap->gc_walking > 0) || heap->state == RRCI_LAYER_RUNS;
 }
 
 /* ---- memory ---- */
@@ -2825,9 +2555,8 @@ static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
    and a word with flags and the object's place in its list. Mostly the head of the object is in the same
    cache line. A search touches these for each object and for each that it refers to, and the fields of each. To leave
    a list touches its end, the place in it, and the heads of the object that was there and of the last one.
-   Objects of rrc_gc_new have more words in front of these if the implementing unit has
-   RRC_MIRROR. An object with memory of its own (tp_basicsize is 0) and a static one have none of
-   this. */
+   Objects of rrc_gc_new have more words in front of these if the heap has a layer. An object with memory of its own
+   (tp_basicsize is 0) and a static one have none of this. */
 
 typedef union rrci_gc_head {
     struct {
@@ -2838,30 +2567,6 @@ typedef union rrci_gc_head {
     char alignment[16];         /* keeps the object as aligned as the block */
 } rrci_gc_head;
 
-#ifdef RRC_MIRROR
-typedef struct rrci_mirror_words {
-    rrc_gcref node;             /* the edge node, or NULL */
-    uint64_t  edges;            /* a sum over what it refers to: see rrci_add_edge */
-    uintptr_t number;           /* of what stands for the object in the host's heap, or 0 */
-    uintptr_t state;            /* RRCI_NODE_... flags */
-#ifdef RRC_DEBUG
-    rrc_object **listed;        /* what the edge node refers to, sorted */
-    size_t    listed_count;
-#endif
-} rrci_mirror_words;
-
-/* In state: the header holds this wrapper, see rrci_is_held_for_others. (The other bits are below.) */
-#define RRCI_NODE_HELD ((uintptr_t)32)
-
-typedef union rrci_mirror_head {
-    rrci_mirror_words is;
-    char alignment[(sizeof(rrci_mirror_words) + 15) / 16 * 16];
-} rrci_mirror_head;
-#define RRCI_MIRROR_HEAD sizeof(rrci_mirror_head)
-#else
-#define RRCI_MIRROR_HEAD ((size_t)0)
-#endif
-
 #define RRCI_GC_LIST          ((uintptr_t)7)        /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEAR */
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 3)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 4)   /* a rrci_var_head comes before this one */
@@ -2869,7 +2574,6 @@ typedef union rrci_mirror_head {
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 6)   /* alive only because a finalizer has to see it */
 #define RRCI_GC_OWNED         ((uintptr_t)1 << 7)   /* reached by rrc_major_collection_keep only: it is garbage */
 #define RRCI_GC_COLOR         ((uintptr_t)1 << 8)   /* equal to heap->white: not found alive so far */
-#define RRCI_GC_ANCHORED      RRCI_GC_OWNED         /* in a mirrored heap, of an object of rrc_new: RRCI_NODE_PENDING */
 #define RRCI_GC_CLEARED       ((uintptr_t)1 << 9)   /* its tp_clear has run, or is to run soon; it does not wait */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 10)
 #define RRCI_GC_SOON          ((uintptr_t)1 << 11)  /* in RRCI_TRACKED: it has the reference of its next list already */
@@ -2901,20 +2605,13 @@ static rrci_gc_head *rrci_gc_head_of(rrc_object *ob)
     return (rrci_gc_head *)(void *)((char *)ob - RRC_OBJECT_PREFIX) - 1;
 }
 
-#ifdef RRC_MIRROR
-/* ob is one of rrc_gc_new. */
-static rrci_mirror_head *rrci_mirror_head_of(rrc_object *ob)
-{
-    return (rrci_mirror_head *)(void *)rrci_gc_head_of(ob) - 1;
-}
-#endif
-
 /* The size of the heads in front of an object, but for that of its size. */
-static size_t rrci_heads_size(const rrc_type *type)
+static size_t rrci_heads_size(const rrc_heap *heap, const rrc_type *type)
 {
+    size_t size = RRCI_DEBUG_HEAD + sizeof(rrci_gc_head) + RRC_OBJECT_PREFIX;
     if (type->tp_basicsize == 0)
         return RRC_OBJECT_PREFIX;
-    return RRCI_DEBUG_HEAD + (rrci_is_gc_type(type) ? RRCI_MIRROR_HEAD : 0) + sizeof(rrci_gc_head) + RRC_OBJECT_PREFIX;
+    return RRCI_UNLIKELY(heap->layer_bytes > 0) && rrci_is_gc_type(type) ? size + heap->layer_bytes : size;
 }
 
 typedef union rrci_var_head {
@@ -2923,9 +2620,9 @@ typedef union rrci_var_head {
 } rrci_var_head;
 
 /* The size of all that is in front of an object. */
-static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
+static size_t rrci_bytes_before(const rrc_heap *heap, const rrc_type *type, int is_sized)
 {
-    return (is_sized ? sizeof(rrci_var_head) : 0) + rrci_heads_size(type);
+    return (is_sized ? sizeof(rrci_var_head) : 0) + rrci_heads_size(heap, type);
 }
 
 static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
@@ -2935,22 +2632,23 @@ static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
 }
 
 /* The memory of an object of rrc_new, with its heads. Returns 0 for others. */
-static size_t rrci_bytes_of(rrc_object *ob)
+static size_t rrci_bytes_of(const rrc_heap *heap, rrc_object *ob)
 {
     const rrc_type *type;
-    size_t before;
+    size_t heads;
     if (rrci_is_freed(ob) || RRC_TYPE(ob) == NULL || RRC_TYPE(ob)->tp_basicsize == 0)
         return 0;
     type = RRC_TYPE(ob);
-    before = rrci_bytes_before(type, rrci_is_sized(ob, type));
-    return before > rrci_heads_size(type) ? ((const rrci_var_head *)(const void *)((const char *)ob - before))->size
-                                          : before + type->tp_basicsize;
+    heads = rrci_heads_size(heap, type);
+    if (!rrci_is_sized(ob, type))
+        return heads + type->tp_basicsize;
+    return ((const rrci_var_head *)(const void *)((const char *)ob - heads) - 1)->size;
 }
 
 #ifdef RRC_DEBUG
 static rrci_debug_head *rrci_debug_head_of(rrc_object *ob)
 {
-    return (rrci_debug_head *)(void *)((char *)ob - rrci_heads_size(RRC_TYPE(ob)));
+    return (rrci_debug_head *)(void *)rrci_gc_head_of(ob) - 1;
 }
 
 /* (Bit 0 is 1. While ob is in the queue it is 0: see rrci_note_queued.) */
@@ -3022,32 +2720,36 @@ RRCI_ALWAYS_INLINE void rrci_unwatch(rrc_object *ob)
         RRC_REFCNT(ob) &= INTPTR_MAX;
 }
 
-/* Does the header hold this unlinked wrapper, because others refer to its foreign object? (In a mirrored heap only.
-   The head is that of a tracked object.) */
-static int rrci_is_held_for_others(const rrci_gc_head *head)
+static RRCI_NOINLINE void rrci_tell_layer(rrc_heap *heap, rrc_object *ob, rrci_news news)
 {
-#ifdef RRC_MIRROR
-    return (((const rrci_mirror_head *)(const void *)head - 1)->is.state & RRCI_NODE_HELD) != 0;
-#else
-    (void)head;
-    return 0;
-#endif
+    heap->layer->news(heap, ob, news);
 }
 
-static void rrci_hold_for_others(rrci_gc_head *head, int on)
+/* Tell the layer, if there is one. */
+RRCI_ALWAYS_INLINE void rrci_tell(rrc_heap *heap, rrc_object *ob, rrci_news news)
 {
-#ifdef RRC_MIRROR
-    rrci_mirror_head *mirror_head = (rrci_mirror_head *)(void *)head - 1;
-    mirror_head->is.state = on ? mirror_head->is.state | RRCI_NODE_HELD : mirror_head->is.state & ~RRCI_NODE_HELD;
-#else
-    (void)head, (void)on;
-#endif
+    if (RRCI_UNLIKELY(RRCI_LISTENS(heap)))
+        rrci_tell_layer(heap, ob, news);
 }
 
-/* ... or does it have the reference of that list already? */
-static int rrci_has_list_reference(const rrci_gc_head *head)
+/* Does the header hold this unlinked wrapper, which is tracked, because others refer to its foreign object? (In a heap
+   with a layer only.) */
+static int rrci_is_held_for_others(const rrc_heap *heap, rrc_object *ob)
 {
-    return rrci_is_waiting(head) || (head->is.word & RRCI_GC_SOON) != 0 || rrci_is_held_for_others(head);
+    return heap->layer != NULL && heap->layer->keeps(ob);
+}
+
+static void rrci_hold_for_others(rrc_heap *heap, rrc_object *ob, int on)
+{
+    if (heap->layer != NULL)
+        heap->layer->news(heap, ob, on ? RRCI_NEWS_KEEP : RRCI_NEWS_KEEP_NO_MORE);
+}
+
+/* Is the object in a list of garbage, or does it have the reference of that list already? */
+static int rrci_has_list_reference(const rrc_heap *heap, rrc_object *ob)
+{
+    const rrci_gc_head *head = rrci_gc_head_of(ob);
+    return rrci_is_waiting(head) || (head->is.word & RRCI_GC_SOON) != 0 || rrci_is_held_for_others(heap, ob);
 }
 
 /* Has the current search found the object alive? */
@@ -3067,14 +2769,21 @@ RRCI_ALWAYS_INLINE int rrci_is_tracked(rrc_object *ob)
     return rrci_is_gc_object(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED;
 }
 
-#ifdef RRC_MIRROR
-/* In a mirrored heap: the sign of this object's count is set. Does this mean that it is weak? Waiting garbage is
-   watched instead. */
-static int rrci_is_weak(rrc_object *ob)
+/* Is ob watched for the layer, and not as garbage that waits? */
+static int rrci_is_layers(const rrc_heap *heap, rrc_object *ob)
 {
-    return !rrci_is_gc_object(ob) || !rrci_is_waiting(rrci_gc_head_of(ob));
+    return RRC_REFCNT(ob) < 0 && RRCI_LISTENS(heap)
+        && !(rrci_is_gc_object(ob) && rrci_is_waiting(rrci_gc_head_of(ob)));
 }
-#endif
+
+/* C or the header has got hold of ob: end its watch. */
+static void rrci_end_watch(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_is_layers(heap, ob))
+        rrci_tell(heap, ob, RRCI_NEWS_HELD);
+    else
+        RRC_REFCNT(ob) &= INTPTR_MAX;
+}
 
 /* Is ob tracked, and not waiting as garbage? */
 RRCI_ALWAYS_INLINE int rrci_is_in_tracked(rrc_object *ob)
@@ -3083,9 +2792,9 @@ RRCI_ALWAYS_INLINE int rrci_is_in_tracked(rrc_object *ob)
 }
 
 /* Does a list of garbage own a reference to ob? */
-static int rrci_is_listed(rrc_object *ob)
+static int rrci_is_listed(const rrc_heap *heap, rrc_object *ob)
 {
-    return rrci_is_tracked(ob) && rrci_has_list_reference(rrci_gc_head_of(ob));
+    return rrci_is_tracked(ob) && rrci_has_list_reference(heap, ob);
 }
 
 /* Is ob garbage that waits, or that was cleared? */
@@ -3164,7 +2873,7 @@ static int rrci_is_condemned(const rrc_heap *heap, rrc_object *ob)
     if ((RRC_REFCNT(ob) >= 0 && heap->slot_calls == NULL) || !rrci_is_tracked(ob))
         return 0;                       /* (only in its own slot garbage is not watched) */
     return rrci_is_waiting(rrci_gc_head_of(ob)) || rrci_is_late(heap, ob)
-        || (RRC_REFCNT(ob) < 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0 && !RRCI_IS_MIRRORED(heap));
+        || (RRC_REFCNT(ob) < 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0 && !RRCI_LISTENS(heap));
 }
 
 /* Is the mutator running, while the host still has to mark each p that C gets hold of? After the verdict it reads the
@@ -3202,7 +2911,7 @@ static void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
 static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED)
-        heap->pending_bytes -= rrci_bytes_of(ob);
+        heap->pending_bytes -= rrci_bytes_of(heap, ob);
     rrci_gc_take_out(heap, ob);
     rrci_gc_place(rrci_gc_head_of(ob), RRCI_UNTRACKED, 0);
 }
@@ -3321,18 +3030,16 @@ static uint64_t rrci_hash_word(uintptr_t word)
     return x ^ (x >> 32);
 }
 
-#if defined(RRC_MIRROR) || (defined(RRC_DEBUG) && RRCI_CYCLES)
 /* One term of a sum over edges. Here the sums count, not single terms: those of a + d and b + c must not agree because
    the addresses do. So both words are mixed well, in 64 bits on all machines. (The factors are digits of the square
    roots of 2 and 3.) */
-static uint64_t rrci_hash_edge(const rrc_object *ob, uintptr_t number)
+static inline uint64_t rrci_hash_edge(const rrc_object *ob, uintptr_t number)
 {
     uint64_t x = (uint64_t)(uintptr_t)ob * RRCI_GOLDEN + number;
     x = (x ^ (x >> 32)) * UINT64_C(0x6A09E667F3BCC909);
     x = (x ^ (x >> 29)) * UINT64_C(0xBB67AE8584CAA73B);
     return x ^ (x >> 32);
 }
-#endif
 
 static uint64_t rrci_hash(const void *key)
 {
@@ -3888,7 +3595,7 @@ RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
     }
     queue->tail->queue.ob[queue->tail_index++] = ob;
     queue->count++;
-    heap->pending_bytes += rrci_bytes_of(ob);
+    heap->pending_bytes += rrci_bytes_of(heap, ob);
     rrci_note_queued(heap, ob, 1);
 }
 
@@ -3918,7 +3625,7 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
         queue->head_index = 0;
         rrci_give_chunk(heap, chunk);
     }
-    heap->pending_bytes -= rrci_bytes_of(ob);
+    heap->pending_bytes -= rrci_bytes_of(heap, ob);
     rrci_note_queued(heap, ob, 0);
     return ob;
 }
@@ -4052,18 +3759,10 @@ RRCI_ALWAYS_INLINE intptr_t rrci_outside(rrc_heap *heap, rrc_object *ob)
     return RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap)) ? rrci_ask_outside(heap, ob) : 0;
 }
 
-/* In a mirrored heap: must a wrapper stay rooted, as nobody tells when foreign code takes a reference? (If the header
-   holds it, and no foreign reference is left, nobody can take one. In a collection at once nobody runs.) */
+/* Must ob, a wrapper, not be judged by its references, as nobody tells when foreign code takes one? */
 static int rrci_must_stay(rrc_heap *heap, rrc_object *ob)
 {
-#ifdef RRC_MIRROR
-    return rrci_is_wrapper(heap, ob) && RRCI_IS_MIRRORED(heap) && !heap->is_at_once
-        && (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_TOUCHES) == 0
-        && !(rrci_is_in_tracked(ob) && rrci_is_held_for_others(rrci_gc_head_of(ob)) && rrci_outside(heap, ob) == 0);
-#else
-    (void)heap, (void)ob;
-    return 0;
-#endif
+    return RRCI_LISTENS(heap) && rrci_is_wrapper(heap, ob) && heap->layer->must_stay(heap, ob);
 }
 
 /* All references to ob, but for that of its link: C's, and those to its foreign object. */
@@ -4075,8 +3774,8 @@ RRCI_ALWAYS_INLINE intptr_t rrci_references(rrc_heap *heap, rrc_object *ob)
 static RRCI_NOINLINE intptr_t rrci_weight_among_wrappers(rrc_heap *heap, rrc_object *ob)
 {
     intptr_t weight = rrci_references(heap, ob) + rrci_must_stay(heap, ob);
-    if (RRCI_IS_CLOSED(heap) && rrci_is_in_tracked(ob))
-        weight -= rrci_is_held_for_others(rrci_gc_head_of(ob));
+    if (rrci_is_in_tracked(ob))
+        weight -= rrci_is_held_for_others(heap, ob);
     return weight;
 }
 
@@ -4173,7 +3872,7 @@ RRCI_ALWAYS_INLINE void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *
     *rrci_ob_at(to, index) = ob;
     rrci_gc_place(rrci_gc_head_of(ob), list, index);
     if (list > RRCI_TRACKED)            /* it waits there */
-        heap->pending_bytes += rrci_bytes_of(ob);
+        heap->pending_bytes += rrci_bytes_of(heap, ob);
 }
 
 static void rrci_gc_move(rrc_heap *heap, uintptr_t list, rrc_object *ob)
@@ -4210,7 +3909,7 @@ static void rrci_forgive(rrc_heap *heap, rrc_object *ob)
     if ((head->is.word & RRCI_GC_CLEARED) == 0 || !heap->forgives)
         return;
     rrci_forget_cleared(heap, head);
-    if (!RRCI_IS_MIRRORED(heap))
+    if (!RRCI_LISTENS(heap))
         RRC_REFCNT(ob) &= INTPTR_MAX;
 }
 
@@ -4277,7 +3976,7 @@ static int rrci_may_go_on(const rrci_search *search)
     } while (0)
 #define RRCI_PREFETCH_FIELDS(ob) \
     do { \
-        RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) - RRCI_MIRROR_HEAD)); \
+        RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head))); \
         RRCI_PREFETCH((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) + 63)); \
     } while (0)
 
@@ -4386,324 +4085,17 @@ static int rrci_visit_touch(rrc_object *ob, void *arg)
     return 0;
 }
 
-#ifdef RRC_MIRROR
-static void rrci_spread_strength(rrc_heap *heap);
-#endif
-
 /* Call rrc_touch for all objects that ob owns, but for those that wait as garbage, as ob does, or did. */
 static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
 {
     rrci_search search;
     rrci_begin_search(&search, heap, 0, "rrc_touch");
-    RRCI_MIRRORED(heap, heap->spreading++);
+    heap->touching++;
     rrci_traverse(&search, ob, rrci_visit_touch);
-    RRCI_MIRRORED(heap, (heap->spreading--, rrci_spread_strength(heap)));
+    heap->touching--;
+    if (RRCI_LISTENS(heap))
+        heap->layer->touched(heap);
 }
-
-/* ---- closed hosts: what stands for an object ----
-   Links, objects and counts need this part of >>mirror, which explains the words. */
-#ifdef RRC_MIRROR
-
-/* rrci_mirror_words.state */
-#define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something, and must have an edge node */
-#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook must make, change or forget the node */
-#define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
-#define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not written again */
-#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
-#define RRCI_NODE_P_DIED  ((uintptr_t)64)       /* its p was found dead, and it is still linked: see rrci_root */
-
-RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
-{
-    (void)heap;
-    return ob != NULL && rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.node : NULL;
-}
-
-/* rrc_mirror_target without its checks. */
-static rrc_gcref rrci_target(rrc_heap *heap, rrc_object *ob)
-{
-    return ob == heap->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
-}
-
-RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob)
-{
-    return heap != NULL && ob != NULL && RRCI_IS_MIRRORED(heap) ? rrci_target(heap, ob) : NULL;
-}
-
-static uintptr_t rrci_new_number(rrc_heap *heap)
-{
-    return ++heap->last_number;
-}
-
-/* ---- weak and strong ---- */
-
-static void rrci_set_weak(rrc_heap *heap, rrc_object *ob)
-{
-    RRC_REFCNT(ob) |= INTPTR_MIN;
-    heap->weak_count++;
-}
-
-static void rrci_clear_weak(rrc_heap *heap, rrc_object *ob)
-{
-    if (!RRCI_IS_WEAK(ob))
-        return;
-    RRC_REFCNT(ob) &= INTPTR_MAX;
-    heap->weak_count--;
-}
-
-/* Has ob become weak in this step? Then it still has its anchor. (Without a GC head it loses that at once.) */
-static int rrci_is_anchored(rrc_object *ob)
-{
-    return rrci_is_gc_object(ob) ? (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0
-         : rrci_has_gc_head(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_ANCHORED) != 0;
-}
-
-static void rrci_note_anchored(rrc_object *ob, int on)
-{
-    if (rrci_is_gc_object(ob)) {
-        rrci_mirror_head *head = rrci_mirror_head_of(ob);
-        head->is.state = on ? head->is.state | RRCI_NODE_PENDING : head->is.state & ~RRCI_NODE_PENDING;
-    } else if (rrci_has_gc_head(ob)) {
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        head->is.word = on ? head->is.word | RRCI_GC_ANCHORED : head->is.word & ~RRCI_GC_ANCHORED;
-    }
-}
-
-/* Is ob weak since before this step? */
-static int rrci_was_weak(rrc_object *ob)
-{
-    return RRCI_IS_WEAK(ob) && !rrci_is_anchored(ob);
-}
-
-static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
-{
-    int is_there;
-    heap->anchoring++;
-    RRCI_BEGIN_HOOK(heap);
-    is_there = heap->desc.anchor(heap->mirror_userdata, ob, on);
-    RRCI_END_HOOK(heap);
-    heap->anchoring--;
-    return is_there;
-}
-
-/* The same for the p of ob's P link. The bias may not be there yet, or may have been forgotten. */
-static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
-{
-    heap->linking = ob;
-    rrci_anchor(heap, ob, on);
-    heap->linking = NULL;
-}
-
-/* Nothing stands for the objects of heap->lost any more: make all that they own strong instead. The same may be true
-   of what is owned. Therefore they are listed, and no tp_traverse is called inside another. */
-static void rrci_spread_strength(rrc_heap *heap)
-{
-    if (heap->spreading > 0)
-        return;
-    heap->spreading++;
-    while (heap->lost != NULL) {
-        rrc_object *ob = heap->lost;
-        rrci_mirror_head *head = rrci_mirror_head_of(ob);
-        heap->lost = (rrc_object *)(uintptr_t)head->is.edges;
-        head->is.edges = 0;
-        rrci_touch_owned(heap, ob);
-    }
-    heap->spreading--;
-}
-
-static void rrci_forget_listed(rrc_heap *heap, rrci_mirror_head *head)
-{
-#ifdef RRC_DEBUG
-    rrci_free_table(heap, head->is.listed, head->is.listed_count * sizeof *head->is.listed);
-    head->is.listed = NULL;
-    head->is.listed_count = 0;
-#else
-    (void)heap, (void)head;
-#endif
-}
-
-/* Forget ob's edge node, if it has one. */
-static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_mirror_head *head;
-    if (!rrci_is_gc_object(ob))
-        return;
-    head = rrci_mirror_head_of(ob);
-    if (!rrci_is_p_linked(heap, ob)) {
-        rrci_clear_weak(heap, ob);
-        head->is.number = 0;
-    }
-    head->is.state &= RRCI_NODE_PENDING | RRCI_NODE_HELD;
-    head->is.edges = 0;
-    rrci_forget_listed(heap, head);
-    if (head->is.node == NULL)
-        return;
-    RRCI_BEGIN_HOOK(heap);
-    heap->desc.mirror(heap->mirror_userdata, ob, NULL, 0);
-    RRCI_END_HOOK(heap);
-    head->is.node = NULL;
-    heap->node_count--;
-}
-
-/* What stands for ob has died. Its edge node protects nothing any more: make what ob owns strong. */
-static void rrci_lose_owned(rrc_heap *heap, rrc_object *ob)
-{
-    if (!rrci_is_tracked(ob))
-        return;
-    rrci_mirror_head_of(ob)->is.edges = (uintptr_t)heap->lost;
-    heap->lost = ob;
-    rrci_spread_strength(heap);
-}
-
-/* ob's edge node has died. */
-static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_forget_node(heap, ob);
-    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
-    rrci_lose_owned(heap, ob);
-}
-
-/* The p of ob has died. The next step dissolves the link. Until then what ob owns is strong. */
-static void rrci_lose_p(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_set_weak(heap, ob);
-    heap->found_dead++;
-    if (!rrci_is_gc_object(ob) || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_P_DIED) != 0)
-        return;
-    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_P_DIED | RRCI_NODE_STALE;
-    rrci_lose_owned(heap, ob);
-}
-
-/* Root what stands for a strong object. If that is a p which has died, leave ob weak. */
-static void rrci_root(rrc_heap *heap, rrc_object *ob)
-{
-    if (rrci_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
-        return;
-    if (rrci_is_p_linked(heap, ob))
-        rrci_lose_p(heap, ob);
-    else
-        rrci_lose_node(heap, ob);
-}
-
-/* A weak object becomes strong. */
-static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_clear_weak(heap, ob);
-    heap->changes++;
-    rrci_root(heap, ob);
-}
-
-/* A strong object that C has no reference to becomes weak. */
-static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
-{
-    if (rrci_target(heap, ob) == NULL)
-        return;
-    rrci_set_weak(heap, ob);
-    rrci_note_anchored(ob, 0);
-    rrci_anchor(heap, ob, 0);
-}
-
-/* C has dropped its last reference to an object that is or was linked. */
-static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
-{
-    heap->changes++;                    /* only a step can tell whether p is garbage now */
-    if (!RRCI_IS_WEAK(ob) && (heap->wrappers == 0 || (rrci_outside(heap, ob) == 0 && !rrci_must_stay(heap, ob))))
-        rrci_weaken(heap, ob);
-}
-
-/* ---- edge nodes ---- */
-
-/* A new node is rooted until the step ends, even if its object is weak. */
-RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
-{
-    const char *function = "rrc_mirror_set_node";
-    rrci_mirror_head *head;
-    if (heap == NULL || ob == NULL || node == NULL) {
-        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
-        return;
-    }
-    if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
-        return;
-    if (!RRCI_IS_MIRRORED(heap) || !rrci_is_gc_object(ob) || !(RRCI_IN_STEP(heap) || rrci_is_tracked(ob))) {
-        rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
-        return;
-    }
-    head = rrci_mirror_head_of(ob);
-    if (!RRCI_IN_STEP(heap) || head->is.node == node)
-        head->is.state |= RRCI_NODE_KEPT;
-    head->is.state |= RRCI_NODE_WANTED;
-    if (head->is.number == 0) {         /* (in the hook, ob may have lost the one that it had) */
-        head->is.number = rrci_new_number(heap);
-        heap->changes++;
-    }
-    if (!RRCI_IN_STEP(heap)) {
-        if (head->is.node == node)
-            return;
-        heap->changes++;
-    }
-    heap->node_count += head->is.node == NULL;
-    head->is.node = node;
-    if (rrci_is_p_linked(heap, ob))
-        return;
-    rrci_anchor(heap, ob, 1);
-    if (RRCI_IS_WEAK(ob) && RRCI_IN_STEP(heap))
-        rrci_note_anchored(ob, 1);
-    else
-        rrci_clear_weak(heap, ob);
-}
-
-/* ---- links and tracking change ---- */
-
-/* Just before a link is made: the p of a P link replaces the edge node. */
-static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind)
-{
-    if (RRCI_IS_WEAK(ob))
-        rrci_become_strong(heap, ob);
-    if ((kind & RRCI_O) == 0 && rrc_mirror_node(heap, ob) != NULL)
-        rrci_anchor(heap, ob, 0);
-}
-
-static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
-{
-    heap->changes++;
-    heap->links_made++;
-    if ((kind & RRCI_O) == 0) {
-        if (rrci_is_gc_object(ob))
-            rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
-        rrci_anchor_p(heap, ob, 1);
-    }
-}
-
-/* Just before ob's link field is cleared and its bias is taken off. If p stood for ob, its edge node does
-   so now, under a new number, if it is to have one. The node of a wrapper is mirrored anew, as the host may need a p to
-   learn of its death. */
-static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_clear_weak(heap, ob);
-    heap->changes++;
-    if (rrci_is_gc_object(ob) && rrci_is_p_linked(heap, ob)) {
-        rrci_mirror_head *head = rrci_mirror_head_of(ob);
-        head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
-    }
-    if (rrci_is_wrapper(heap, ob) && rrc_mirror_node(heap, ob) != NULL)
-        rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;
-    if (rrci_has_gc_head(ob)) {
-        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
-        if (!rrci_is_tracked(ob))
-            rrci_gc_head_of(ob)->is.refs = 0;
-    }
-}
-
-/* ob is about to be untracked: its references will not be mirrored. */
-static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
-{
-    heap->changes++;
-    heap->untracked++;
-    rrc_touch(heap, ob);                /* (a step does not see untracked objects) */
-    rrci_touch_owned(heap, ob);         /* (even without a node: a step may be about to make one) */
-    rrci_forget_node(heap, ob);
-}
-
-#endif /* RRC_MIRROR */
 
 /* ---- what is found alive ---- */
 
@@ -4715,7 +4107,7 @@ RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrc_object *ob, rrci_gc_head 
     head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED))
                   | (heap->unfound ^ RRCI_GC_COLOR) | level;
     heap->alive += level == 0;
-    if (level == 0 && !RRCI_IS_MIRRORED(heap))
+    if (level == 0 && RRC_REFCNT(ob) < 0 && !RRCI_LISTENS(heap))
         rrci_unwatch(ob);
 }
 
@@ -4753,10 +4145,8 @@ typedef enum rrci_event_kind {
 static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
 {
     int was_watched = RRC_REFCNT(ob) < 0;
-    if (!RRCI_IS_MIRRORED(heap))
-        RRC_REFCNT(ob) &= INTPTR_MAX;
-    else if (RRCI_IS_WEAK(ob))
-        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+    if (was_watched)
+        rrci_end_watch(heap, ob);
     if (heap->searched && rrci_is_in_tracked(ob)) {
         if (rrci_is_below(heap, rrci_gc_head_of(ob), 0))
             rrci_find_alive(heap, ob, 0);
@@ -4781,16 +4171,16 @@ static void rrci_gc_return(rrc_heap *heap, rrc_object *ob)
     rrci_whiten(heap, rrci_gc_head_of(ob));
     if (rrci_is_marking(heap))
         rrci_get_hold(heap, ob);
-    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
+    rrci_tell(heap, ob, RRCI_NEWS_RETURNED);
 }
 
-/* In a mirrored heap: an unlinked wrapper is not garbage any more, and others refer to its foreign object. The header
-   holds it, by the reference that the list of garbage had. Returns 0 for all else. */
+/* In a heap with a layer: an unlinked wrapper is not garbage any more, and others refer to its foreign object. The
+   header holds it, by the reference that the list of garbage had. Returns 0 for all else. */
 static int rrci_hold_again(rrc_heap *heap, rrc_object *ob)
 {
-    if (!RRCI_IS_MIRRORED(heap) || rrci_outside(heap, ob) <= 0)
+    if (!RRCI_LISTENS(heap) || rrci_outside(heap, ob) <= 0)
         return 0;
-    rrci_hold_for_others(rrci_gc_head_of(ob), 1);
+    rrci_hold_for_others(heap, ob, 1);
     return 1;
 }
 
@@ -4800,8 +4190,8 @@ static void rrci_absolve(rrc_heap *heap, rrc_object *ob)
     rrci_gc_head *head = rrci_gc_head_of(ob);
     int is_late = rrci_is_late(heap, ob), is_waiting = rrci_is_waiting(head);
     int has_reference = is_waiting || (head->is.word & RRCI_GC_SOON) != 0;
-    if (RRCI_IS_WEAK(ob))
-        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+    if (rrci_is_layers(heap, ob))
+        rrci_end_watch(heap, ob);
     if (is_waiting)
         rrci_gc_return(heap, ob);
     else
@@ -4827,9 +4217,8 @@ typedef struct rrci_absolving {
 
 static void rrci_add_to_absolving(rrci_absolving *absolving, rrc_object *ob)
 {
-    if (RRCI_IS_WEAK(ob))
-        RRCI_MIRRORED(absolving->search.heap, rrci_become_strong(absolving->search.heap, ob));
-    RRC_REFCNT(ob) &= INTPTR_MAX;
+    rrci_end_watch(absolving->search.heap, ob);
+    RRC_REFCNT(ob) &= INTPTR_MAX;       /* (the layer can leave it watched) */
     rrci_gc_head_of(ob)->is.refs = (uintptr_t)absolving->first;
     absolving->first = ob;
 }
@@ -4936,40 +4325,19 @@ static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
         rrci_get_hold(heap, ob);
         if ((event == RRCI_EVENT_UNTRACKED || event == RRCI_EVENT_DYING) && heap->searched && rrci_is_tracked(ob))
             rrci_touch_owned(heap, ob);
-    } else if (event == RRCI_EVENT_HELD && RRCI_IS_MIRRORED(heap) && RRCI_IS_WEAK(ob)) {
-        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
     } else if (event == RRCI_EVENT_HELD) {
-        RRC_REFCNT(ob) &= INTPTR_MAX;   /* the watch has outlived its search */
+        rrci_end_watch(heap, ob);       /* it is the layer's, or has outlived its search */
     }
 }
-
-#ifdef RRC_MIRROR
-static int rrci_visit_strengthen(rrc_object *ob, void *arg)
-{
-    if (RRCI_IS_WEAK(ob))
-        rrci_become_strong(((rrci_search *)arg)->heap, ob);
-    return 0;
-}
-
-/* Garbage stays whole until it is cleared: make it strong, and all that it owns. */
-static void rrci_keep_whole(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_search search;
-    rrci_begin_search(&search, heap, 0, "rrc_mirror_step");
-    rrci_visit_strengthen(ob, &search);
-    rrci_traverse(&search, ob, rrci_visit_strengthen);
-    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;       /* (links may be new when it comes back) */
-}
-#endif
 
 /* Move an object that is garbage, or kept for finalizers, to the list where it waits, which takes a reference. There it
    is watched. */
 static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    int is_kept = (head->is.word & RRCI_GC_KEPT) != 0, has_reference = rrci_has_list_reference(head);
-    RRCI_MIRRORED(heap, rrci_keep_whole(heap, ob));
-    rrci_hold_for_others(head, 0);
+    int is_kept = (head->is.word & RRCI_GC_KEPT) != 0, has_reference = rrci_has_list_reference(heap, ob);
+    rrci_tell(heap, ob, RRCI_NEWS_ASIDE);
+    rrci_hold_for_others(heap, ob, 0);
     rrci_whiten(heap, head);
     RRC_REFCNT(ob) += !has_reference;
     head->is.word |= is_kept ? RRCI_GC_KEPT : 0;
@@ -4982,6 +4350,7 @@ static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
 }
 #else
 #define rrci_event(heap, ob, event) ((void)0)
+#define rrci_touch_owned(heap, ob) ((void)0)
 #endif
 
 /* ---- observers ---- */
@@ -5006,8 +4375,8 @@ RRCI_ALWAYS_INLINE void rrci_is_gone(rrc_heap *heap, rrc_object *ob)
  * ---------------------------------------------------------------------------
  * The memory of an object:
  *
- *   [rrci_var_head, if its size varies][rrci_debug_head, with RRC_DEBUG]
- *   [rrci_mirror_head, with HAVE_GC and RRC_MIRROR][rrci_gc_head][RRC_OBJECT_PREFIX][object]
+ *   [rrci_var_head, if its size varies][the layer's words, with HAVE_GC][rrci_debug_head, with RRC_DEBUG]
+ *   [rrci_gc_head][RRC_OBJECT_PREFIX][object]
  *
  * The size is kept because the realloc hook gets it when the memory is freed. */
 
@@ -5059,7 +4428,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
         rrci_error(heap, RRC_ETYPE, function, NULL, NULL, wrong);
         return NULL;
     }
-    before = rrci_bytes_before(type, is_sized);
+    before = rrci_bytes_before(heap, type, is_sized);
     size = rrci_block_size(before, type->tp_basicsize, n, item);
     memory = size > 0 ? (char *)rrci_heap_realloc(heap, NULL, 0, size) : NULL;
     if (memory == NULL)
@@ -5143,12 +4512,12 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
                    "one of its slots is running, such as tp_finalize; it was left alone");
         return NULL;
     }
-    if (RRCI_COUNT(ob) > 1 || RRCI_IN_STEP(heap)) {
+    if (RRCI_COUNT(ob) > 1 || heap->state == RRCI_LAYER_RUNS) {
         rrci_error(heap, RRCI_COUNT(ob) > 1 ? RRC_EREFCNT : RRC_EPHASE, function, ob, NULL,
                    "others refer to it, and its address may change; it was left alone");
         return NULL;
     }
-    before = rrci_bytes_before(type, 1);
+    before = rrci_bytes_before(heap, type, 1);
     size = rrci_block_size(before, type->tp_basicsize, n, type->tp_itemsize);
     memory = (char *)ob - before;
     old_size = ((rrci_var_head *)(void *)memory)->size;
@@ -5182,13 +4551,11 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);     /* of a hea
 static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
 
 /* Drop a reference. Was it the last one? */
-static int rrci_drop_one(rrc_heap *heap, rrc_object *ob)
+static int rrci_drop_one(rrc_object *ob)
 {
     RRC_REFCNT(ob)--;
     if (RRCI_COUNT(ob) != 0)
         return 0;
-    (void)heap;
-    RRCI_MIRRORED(heap, rrci_clear_weak(heap, ob));     /* (if it was weak, it has its anchor) */
     RRC_REFCNT(ob) = 0;                 /* it may have been watched */
     return 1;
 }
@@ -5245,10 +4612,10 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     rrci_is_gone(heap, ob);
     if (call != NULL)
         call->ob = NULL;                /* what is at this address later is another object */
-    RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
-    memory = (char *)ob - rrci_bytes_before(type, rrci_is_sized(ob, type));
+    rrci_tell(heap, ob, RRCI_NEWS_FREED);
+    memory = (char *)ob - rrci_bytes_before(heap, type, rrci_is_sized(ob, type));
     if (type->tp_basicsize > 0) {
-        size = rrci_bytes_of(ob);
+        size = rrci_bytes_of(heap, ob);
         heap->objects--;
         heap->object_bytes -= size;
         if (RRCI_UNLIKELY(type->tp_outside != NULL))
@@ -5263,7 +4630,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     rrci_free_memory(heap, memory, size);
     if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
         rrc_touch(heap, (rrc_object *)(uintptr_t)type);
-        if (rrci_drop_one(heap, (rrc_object *)(uintptr_t)type)) {
+        if (rrci_drop_one((rrc_object *)(uintptr_t)type)) {
             rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);   /* (this can end the heap) */
             return;
         }
@@ -5301,7 +4668,7 @@ static void rrci_defer(rrc_heap *heap, rrc_object *ob)
     RRC_LINK(ob) = rrci_tagged(heap->later, RRCI_TAG_DEFERRED);
     heap->later = ob;
     heap->later_count++;
-    heap->pending_bytes += rrci_bytes_of(ob);
+    heap->pending_bytes += rrci_bytes_of(heap, ob);
 }
 
 static rrc_object *rrci_take_deferred(rrc_heap *heap)
@@ -5309,7 +4676,7 @@ static rrc_object *rrci_take_deferred(rrc_heap *heap)
     rrc_object *ob = heap->later;
     heap->later = rrci_next_deferred(ob);
     heap->later_count--;
-    heap->pending_bytes -= rrci_bytes_of(ob);
+    heap->pending_bytes -= rrci_bytes_of(heap, ob);
     RRC_LINK(ob) = NULL;
     return ob;
 }
@@ -5370,18 +4737,20 @@ static int rrci_finalize_dying(rrc_heap *heap, rrc_object *ob, int is_gc)
     rrci_begin_slot(heap, &call, ob);
     RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_finalize, ob);
     rrci_end_slot(heap, &call);
-    return !rrci_drop_one(heap, ob) || rrci_bias_was_forgotten(heap, ob);
+    return !rrci_drop_one(ob) || rrci_bias_was_forgotten(heap, ob);
 }
 
 /* A tracked object whose last reference is gone is untracked. */
 static void rrci_untrack_dying(rrc_heap *heap, rrc_object *ob)
 {
-    if (RRCI_IS_MIRRORED(heap) && heap->running && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
-        heap->garbage++;                /* (rrci_untrack counts cleared objects) */
     if (RRCI_UNLIKELY(!RRCI_IS_IDLE(heap)))
         rrci_event(heap, ob, RRCI_EVENT_DYING);
-    if (rrci_is_wrapper(heap, ob))
-        RRCI_MIRRORED(heap, rrci_touch_owned(heap, ob));    /* its foreign object may live on, without a mirror */
+    if (RRCI_UNLIKELY(RRCI_LISTENS(heap))) {
+        if (heap->running && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
+            heap->garbage++;            /* (rrci_untrack counts cleared objects) */
+        if (rrci_is_wrapper(heap, ob))
+            rrci_touch_owned(heap, ob); /* its foreign object may live on, and nothing tells who owns them */
+    }
     rrci_untrack(heap, ob);
 }
 
@@ -5423,7 +4792,7 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
     int is_counted = heap->running && rrci_is_tracked(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0;
     if (rrci_slot_call_of(heap, ob) != NULL || rrci_bias_was_forgotten(heap, ob))
         return;
-    if (rrci_in_collection(heap) || RRCI_IN_STEP(heap) || heap->depth >= RRC_DEALLOC_DEPTH
+    if (rrci_in_collection(heap) || heap->state == RRCI_LAYER_RUNS || heap->depth >= RRC_DEALLOC_DEPTH
         || (heap->running && heap->quota == 0 && !is_counted)) {
         rrci_defer(heap, ob);
         return;
@@ -5437,7 +4806,7 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
        the limit of an earlier rrc_run_pending left over. */
     while (heap->later != NULL && heap->later != waiting) {
         ob = rrci_take_deferred(heap);
-        if (rrci_drop_one(heap, ob))
+        if (rrci_drop_one(ob))
             rrci_dealloc(heap, ob);
     }
     rrci_end_husk(heap);
@@ -5494,11 +4863,50 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
     return rrci_error(heap, RRC_EREFCNT, function, ob, p, rrci_has_two_biases(ob) ? RRCI_TWO_BIASES : RRCI_NO_BIAS);
 }
 
+/* What the rule says of an ob whose record is gone, and whose count is right. is_layers: it was watched for the layer.
+   Returns 0 if ob was freed. */
+RRCI_ALWAYS_INLINE int rrci_apply_rule(rrc_heap *heap, rrc_object *ob, intptr_t count, int listens, int is_layers)
+{
+    RRC_LINK(ob) = NULL;
+    if (count == RRC_REFCNT_FROM_PYPY_LIGHT && heap->state != RRCI_LAYER_RUNS) {
+        rrci_free_light(heap, ob);
+        return 0;
+    }
+    if (count >= RRC_REFCNT_IMMORTAL)
+        return 1;
+    count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
+    RRC_REFCNT(ob) = count | (RRC_REFCNT(ob) & INTPTR_MIN);
+    if (listens && (count == 0 || is_layers) && rrci_is_in_tracked(ob) && rrci_outside(heap, ob) > 0) {
+        /* (If it was watched, only the dead hold it: one of them may go by its count, and drop it. While it was
+           linked, it was not held.) */
+        RRC_REFCNT(ob) = count + 1;
+        rrci_hold_for_others(heap, ob, 1);
+    } else if (count == 0 && rrci_in_slices(heap) && rrci_is_late(heap, ob)) {
+        RRC_REFCNT(ob)++;               /* it has to stay in its place for now, and is still watched */
+        rrci_gc_head_of(ob)->is.word |= RRCI_GC_SOON;
+    } else if (count == 0 && rrci_slot_call_of(heap, ob) == NULL) {     /* (else its tp_dealloc goes on) */
+        RRC_REFCNT(ob)++;
+        rrci_enqueue(heap, ob);
+    }
+    return 1;
+}
+
+/* ... and the layer is told. */
+static RRCI_NOINLINE int rrci_apply_rule_and_tell(rrc_heap *heap, rrc_object *ob, intptr_t count)
+{
+    int is_layers = rrci_is_layers(heap, ob);
+    rrci_tell(heap, ob, RRCI_NEWS_UNLINKING);
+    if (!rrci_apply_rule(heap, ob, count, 1, is_layers))
+        return 0;
+    rrci_tell(heap, ob, RRCI_NEWS_UNLINKED);
+    return 1;
+}
+
 /* Apply the rule to an ob whose p and record are gone. */
 static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     intptr_t count = RRCI_COUNT(ob);
-    int was_weak = 0;
+    int is_there;
     if (RRCI_UNLIKELY(count < RRC_REFCNT_FROM_PYPY || rrci_is_freed(ob))) {
         /* The count is wrong, so that others may still use ob. */
         rrci_refcount_error(heap, function, ob, rrci_is_freed(ob) ? NULL : RRC_LINK(ob));
@@ -5506,41 +4914,21 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
             RRC_LINK(ob) = NULL;
         return;
     }
-    RRCI_MIRRORED(heap, (was_weak = RRCI_IS_WEAK(ob), rrci_mirror_unlinking(heap, ob)));
-    RRC_LINK(ob) = NULL;
-    if (count == RRC_REFCNT_FROM_PYPY_LIGHT && !RRCI_IN_STEP(heap)) {
-        rrci_free_light(heap, ob);
-        return;
-    }
-    if (count < RRC_REFCNT_IMMORTAL) {
-        count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
-        RRC_REFCNT(ob) = count | (RRC_REFCNT(ob) & INTPTR_MIN);
-        if (RRCI_IS_MIRRORED(heap) && (count == 0 || was_weak) && rrci_is_in_tracked(ob)
-            && rrci_outside(heap, ob) > 0) {
-            /* (If it was weak, only the dead hold it: one of them may go by its count, and drop it. While it was
-               linked, it was not held.) */
-            RRC_REFCNT(ob) = count + 1;
-            rrci_hold_for_others(rrci_gc_head_of(ob), 1);
-        } else if (count == 0 && rrci_in_slices(heap) && rrci_is_late(heap, ob)) {
-            RRC_REFCNT(ob)++;           /* it has to stay in its place for now, and is still watched */
-            rrci_gc_head_of(ob)->is.word |= RRCI_GC_SOON;
-        } else if (count == 0 && rrci_slot_call_of(heap, ob) == NULL) {     /* (else its tp_dealloc goes on) */
-            RRC_REFCNT(ob)++;
-            rrci_enqueue(heap, ob);
-        }
-    }
-    RRCI_MIRRORED(heap, rrci_root(heap, ob));
-    if (RRCI_UNLIKELY(rrci_is_marking(heap)))
+    if (RRCI_UNLIKELY(RRCI_LISTENS(heap)))
+        is_there = rrci_apply_rule_and_tell(heap, ob, count);
+    else
+        is_there = rrci_apply_rule(heap, ob, count, 0, 0);
+    if (RRCI_UNLIKELY(rrci_is_marking(heap)) && is_there)
         rrci_event(heap, ob, RRCI_EVENT_UNLINKED);
 }
 
 /* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host. 1: because
-   p itself did not ask for it. 2: because the cell goes; heap->parted does not count this. */
+   p itself did not ask for it. 2: because the layer wants it; heap->parted does not count this. */
 RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
 {
     const rrci_link link = *rrci_at(list, index);
     if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
-        RRCI_MIRRORED(heap, rrci_anchor_p(heap, link.ob, 0));
+        rrci_tell(heap, link.ob, RRCI_NEWS_PARTING);
         RRCI_BEGIN_HOOK(heap);
         if (RRCI_HAS_SLOT(heap))
             *RRC_HOST_SLOT(heap, link.p) = NULL;
@@ -5596,10 +4984,11 @@ static void rrci_center(rrc_object *ob)
 /* The slow part of rrc_incref and rrc_touch: the count of ob is below 0. */
 RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 {
+    (void)heap;
     if (RRC_REFCNT(ob) == INTPTR_MIN)
         rrci_center(ob);
-    else if (heap->stage == RRCI_IDLE && RRCI_IS_MIRRORED(heap) && RRCI_IS_WEAK(ob))
-        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+    else if (RRCI_IS_IDLE(heap) && rrci_is_layers(heap, ob))    /* (the event would do the same, but slowly) */
+        heap->layer->news(heap, ob, RRCI_NEWS_HELD);
     else
         rrci_event(heap, ob, RRCI_EVENT_HELD);
 }
@@ -5608,9 +4997,10 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
 {
     intptr_t count = RRCI_COUNT(ob);
     if (count == 0) {
-        if (RRCI_IS_WEAK(ob))           /* what it owns must stay until its dealloc has run */
-            RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
-        RRC_REFCNT(ob) &= INTPTR_MAX;
+        if (RRC_REFCNT(ob) < 0) {
+            rrci_end_watch(heap, ob);   /* what it owns must stay until its dealloc has run */
+            RRC_REFCNT(ob) &= INTPTR_MAX;
+        }
         rrci_last_reference(heap, ob);
     } else if (count >= RRC_REFCNT_IMMORTAL) {
         rrci_center(ob);
@@ -5619,7 +5009,7 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
             && !rrci_awaits_search(heap, ob))
             rrci_part(heap, ob);
         else
-            RRCI_MIRRORED(heap, rrci_leave_to_host(heap, ob));
+            rrci_tell(heap, ob, RRCI_NEWS_LET_GO);
     }
 }
 
@@ -5627,7 +5017,7 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
 RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
 {
     /* A handle comes here each time that C lets go of it: this must be fast. */
-    if (RRCI_COUNT(ob) != 0 && heap->rest == RRCI_MUTATOR && !RRCI_IS_MIRRORED(heap)
+    if (RRCI_COUNT(ob) != 0 && heap->rest == RRCI_MUTATOR && !RRCI_LISTENS(heap)
         && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
         return;
     rrci_last_or_bias(heap, ob);
@@ -5636,14 +5026,14 @@ RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
 /* The header itself has dropped a reference to ob, but not the last one. */
 static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
 {
-    if ((heap->rest != RRCI_MUTATOR || RRCI_IS_MIRRORED(heap)) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY)
+    if ((heap->rest != RRCI_MUTATOR || RRCI_LISTENS(heap)) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY)
         rrci_no_reference(heap, ob);
 }
 
 /* Drop the reference that a list of garbage owned. If it was the last one, put the dealloc off. */
 static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
 {
-    if (!rrci_drop_one(heap, ob))
+    if (!rrci_drop_one(ob))
         rrci_drop_to_bias(heap, ob);
     else
         rrci_defer(heap, ob);
@@ -5668,7 +5058,7 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
         return 0;
     count = RRC_REFCNT(ob);
     if (RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
-        count = RRCI_COUNT(ob);         /* it may be weak or watched */
+        count = RRCI_COUNT(ob);         /* it may be watched */
     if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
         rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
         return 0;
@@ -5739,7 +5129,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
    RRCI_SWEEPING. Then rrc_to_obj returns NULL, and a new link may replace the old one. */
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
-    return ((RRCI_IS_WEAK(ob) && RRCI_IS_MIRRORED(heap)) || (rrci_is_sweeping(heap) && rrci_is_linked_ob(ob)))
+    return (rrci_is_layers(heap, ob) || (rrci_is_sweeping(heap) && rrci_is_linked_ob(ob)))
         && !rrci_is_odd(RRC_LINK(ob)) && rrc_to_obj(heap, ob) == NULL;
 }
 
@@ -5750,16 +5140,17 @@ static int rrci_may_keep_p(rrc_heap *heap, rrc_object *ob)
     return RRCI_UNLIKELY(rrci_is_sweeping(heap)) && heap->stage < RRCI_ASIDE && rrci_has_lost_p(heap, ob);
 }
 
-#ifdef RRC_MIRROR
-static int rrci_has_dead_cell(rrc_heap *heap, rrc_object *ob);      /* see >>mirror */
-#else
-#define rrci_has_dead_cell(heap, ob) 0
-#endif
+/* The link field of ob is in use. Does the layer know that its p has died? */
+static int rrci_layer_lost_p(rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_LISTENS(heap) && rrci_is_linked_ob(ob) && RRC_LINK(ob) != heap->marker
+        && heap->layer->has_lost_p(heap, ob);
+}
 
 /* May this object, whose link field is in use, get a link? It waits for its dealloc, or has lost its p. */
 static RRCI_COLD int rrci_can_be_relinked(rrc_heap *heap, rrc_object *ob)
 {
-    return rrci_is_deferred(ob) || rrci_has_left(heap, ob) || rrci_has_lost_p(heap, ob) || rrci_has_dead_cell(heap, ob);
+    return rrci_is_deferred(ob) || rrci_has_left(heap, ob) || rrci_has_lost_p(heap, ob) || rrci_layer_lost_p(heap, ob);
 }
 
 static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts);
@@ -5768,11 +5159,11 @@ static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts);
    comes before it there goes to the queue, so that each object is moved once. */
 static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
 {
-    int has_dead_cell = rrci_has_dead_cell(heap, ob);
-    if (has_dead_cell || rrci_has_lost_p(heap, ob)) {
+    int is_known = rrci_layer_lost_p(heap, ob);
+    if (is_known || rrci_has_lost_p(heap, ob)) {
         if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrci_unlink does not free it */
             RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
-        rrci_unlink(heap, ob, has_dead_cell ? 2 : 0);
+        rrci_unlink(heap, ob, is_known ? 2 : 0);
     }
     while (rrci_is_deferred(ob))
         rrci_enqueue(heap, rrci_take_deferred(heap));
@@ -5832,8 +5223,9 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
     return RRC_OK;
 }
 
-/* ob is watched, or slots are running, and p is about to hold ob: it may be garbage, or what a slot was called for. */
-static RRCI_COLD void rrci_hold_by_link(rrc_heap *heap, rrc_object *ob)
+/* p is about to hold ob, and ob is watched, slots are running, or there is a layer: ob may be garbage, or what a slot
+   was called for, or be held for others. */
+static RRCI_COLD void rrci_hold_by_link(rrc_heap *heap, rrc_object *ob, int is_p)
 {
     rrci_slot_call *call = rrci_slot_call_of(heap, ob);
     if (rrci_is_condemned(heap, ob)) {
@@ -5843,6 +5235,11 @@ static RRCI_COLD void rrci_hold_by_link(rrc_heap *heap, rrc_object *ob)
     }
     if (call != NULL)
         call->is_reached = 1;
+    if (rrci_is_tracked(ob) && rrci_is_held_for_others(heap, ob)) {
+        rrci_hold_for_others(heap, ob, 0);
+        RRC_REFCNT(ob)--;
+    }
+    rrci_tell(heap, ob, is_p ? RRCI_NEWS_LINKING_P : RRCI_NEWS_LINKING_O);
 }
 
 /* Make a link of which rrci_may_link has said that it may be made. */
@@ -5855,16 +5252,10 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         rrci_part(heap, made->former);
     if (RRC_LINK(ob) != NULL)
         rrci_prepare_to_relink(heap, ob);
-    if (RRCI_UNLIKELY(RRC_REFCNT(ob) < 0 || heap->slot_calls != NULL))
-        rrci_hold_by_link(heap, ob);
-    if (rrci_is_tracked(ob)) {
+    if (RRCI_UNLIKELY(RRC_REFCNT(ob) < 0 || heap->slot_calls != NULL || RRCI_LISTENS(heap)))
+        rrci_hold_by_link(heap, ob, (kind & RRCI_O) == 0);
+    if (rrci_is_tracked(ob))
         rrci_forget_cleared(heap, rrci_gc_head_of(ob));
-        if (rrci_is_held_for_others(rrci_gc_head_of(ob))) {
-            rrci_hold_for_others(rrci_gc_head_of(ob), 0);
-            RRC_REFCNT(ob)--;
-        }
-    }
-    RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
     RRC_LINK(ob) = p;
     if (rrci_has_gc_head(ob)) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -5878,7 +5269,7 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
     if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
         *RRC_HOST_SLOT(heap, p) = ob;
     RRCI_END_HOOK(heap);
-    RRCI_MIRRORED(heap, rrci_mirror_linked(heap, ob, kind));
+    rrci_tell(heap, ob, (kind & RRCI_O) == 0 ? RRCI_NEWS_LINKED_P : RRCI_NEWS_LINKED_O);
     if (rrci_is_marking(heap))
         rrci_event(heap, ob, RRCI_EVENT_LINKED);
     if ((kind & RRCI_O) == 0 && rrci_host_goes_on_marking(heap))
@@ -5913,7 +5304,7 @@ static int rrci_may_link_kind(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int k
         return code;
     if ((which != RRC_P && which != RRC_O) || (kind & ~(RRC_P | RRC_O | RRC_LIGHT | RRC_GIVE)) != 0)
         return rrci_error(heap, RRC_EKIND, function, ob, p, "");
-    if (ob != NULL && (kind & RRC_GIVE) != 0 && rrc_refcnt(ob) <= (rrci_is_deferred(ob) || rrci_is_listed(ob)))
+    if (ob != NULL && (kind & RRC_GIVE) != 0 && rrc_refcnt(ob) <= (rrci_is_deferred(ob) || rrci_is_listed(heap, ob)))
         return rrci_error(heap, RRC_EREFCNT, function, ob, p, "there is no reference to give");
     return rrci_may_link(heap, p, ob, which == RRC_P ? RRCI_P_OLD : RRCI_O_OLD, function, made);
 }
@@ -5927,7 +5318,8 @@ static void rrci_make_link_kind(rrc_heap *heap, const rrci_new_link *made, int k
         RRC_REFCNT(ob) += (kind & RRC_LIGHT) != 0 ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
     if ((kind & RRC_GIVE) != 0) {
         RRC_REFCNT(ob)--;
-        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+        if (RRCI_LISTENS(heap))
+            rrci_drop_to_bias(heap, ob);
     }
 }
 
@@ -5956,9 +5348,7 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
     return rrci_from_obj(heap, p);
 }
 
-/* The slow part of rrc_to_obj: ob is not linked, weak, or watched, or a collection in slices goes on. If a p was
-   found dead since the last step, that of a weak object may be dead too. To make the object strong shows this,
-   and keeps p if it lives. */
+/* The slow part of rrc_to_obj: ob is not linked, or watched, or a collection in slices goes on. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
     if (heap == NULL || ob == NULL || RRC_LINK(ob) == NULL || rrci_is_odd(RRC_LINK(ob)))
@@ -5972,16 +5362,8 @@ RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
     }
     if (rrci_is_started(heap) && heap->desc.snapshot && rrci_is_linked_ob(ob))
         rrci_trace_p(heap, RRC_LINK(ob));
-#ifdef RRC_MIRROR
-    if (RRCI_IS_WEAK(ob) && heap->found_dead > 0 && heap->anchoring == 0 && rrci_is_p_linked(heap, ob)) {
-        if (!rrci_anchor(heap, ob, 1))
-            return NULL;
-        rrci_clear_weak(heap, ob);
-        heap->changes++;
-        if (rrci_is_marking(heap))
-            rrci_get_hold(heap, ob);
-    }
-#endif
+    if (rrci_is_layers(heap, ob))
+        return heap->layer->p_of(heap, ob);
     return RRC_LINK(ob);
 }
 
@@ -6038,12 +5420,14 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
 
 /* ---- collections ---- */
 
+#define RRCI_IS_CLOSED "the collector of this host is closed: call rrc_closed_step of rrc_closed.h"
+
 /* Begin a trace function, if it may be called. Returns a code. */
 static int rrci_begin_trace(rrc_heap *heap, unsigned group, rrci_state state, const char *function)
 {
     int code = rrci_gate(heap, group, function);
-    if (code == RRC_OK && RRCI_IS_CLOSED(heap))
-        code = rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is mirrored: use rrc_mirror_step");
+    if (code == RRC_OK && heap->layer != NULL)
+        code = rrci_error(heap, RRC_EPHASE, function, NULL, NULL, RRCI_IS_CLOSED);
     if (code == RRC_OK)
         heap->state = state;
     return code;
@@ -6222,7 +5606,7 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
         || rrci_has_two_biases(link->ob))
         rrci_refcount_error(heap, function, link->ob, link->p);
     if (q == NULL && is_p && was_traced && !rrci_is_sweeping(heap) && !rrci_is_freed(link->ob)
-        && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
+        && !rrci_is_layers(heap, link->ob) && refcount > RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
         rrci_not_marked(heap, link, function);
     if (rrci_is_odd(q))
@@ -6494,19 +5878,7 @@ static void rrci_demote(rrc_heap *heap)
  * Garbage to whose foreign object others refer does not go by its count: its tp_clear is called first, as only that
  * can break a foreign cycle. At the end of a heap such wrappers wait for the search, and then go in any case.
  *
- * In a MIRRORED heap a wrapper whose foreign references are all explained may become weak. But then foreign code takes
- * a reference, and nobody makes the wrapper strong. Two promises help, and without them a wrapper always stays
- * rooted:
- *
- *   RRC_TPFLAGS_TOUCHES   whoever takes or moves a foreign reference calls rrc_touch for the wrapper first. Then the
- *                         rules of >>mirror hold as they are.
- *   collects_at_once      a collection of rrc_gc_collect finds its dead while the program stands still. So what a step
- *                         has weighed just before is true until then, and a step just after it roots the others again.
- *
- * A tracked wrapper that loses its link while others refer to its foreign object is held by the header from then on
- * (RRCI_NODE_HELD), as nobody else would. So is one that is not garbage any more. If C holds it besides, and it was not
- * weak, it was parted on purpose, and lives by its count. Steps weigh what is held: when visits explain all, it is
- * garbage of C. Its p was not kept, so a wrapper should have a P link in such a heap, if p has data. */
+ * In closed heaps the host's collector alone cannot decide about wrappers: see >>wrappers in rrc_closed.h. */
 
 /* >>cycles
  * ---------------------------------------------------------------------------
@@ -6651,10 +6023,10 @@ RRCI_ALWAYS_INLINE void rrci_see(const rrci_search *search, rrc_object *ob, rrci
     if (head->is.refs != 0)
         return;
     head->is.refs = (uintptr_t)rrci_weight(heap, ob) * 2 + 1;
-    if (!RRCI_IS_MIRRORED(heap))
+    if (!RRCI_LISTENS(heap))
         rrci_watch(ob);
-    else if (!RRCI_IS_WEAK(ob))
-        RRCI_MIRRORED(heap, (rrci_set_weak(heap, ob), rrci_note_anchored(ob, 1)));
+    else if (RRC_REFCNT(ob) >= 0)
+        rrci_tell(heap, ob, RRCI_NEWS_WEIGHED);
 }
 
 /* How many references to ob, when it was weighed, are not explained? */
@@ -6970,7 +6342,7 @@ static void rrci_blacken_now(rrc_heap *heap, rrc_object *ob)
 {
     rrci_search search;
     rrci_begin_search(&search, heap, 0, "rrc_gc_untrack");
-    search.with_host = !RRCI_IS_MIRRORED(heap);
+    search.with_host = !RRCI_LISTENS(heap);
     RRCI_BEGIN_HOOK(heap);
     rrci_blacken(&search, ob, rrci_visit_reach);
     RRCI_END_HOOK(heap);
@@ -7267,7 +6639,7 @@ static void rrci_scan(rrci_search *search)
             continue;
         head = rrci_gc_head_of(ob);
         if (!rrci_is_alive(heap, head)) {
-            intptr_t outside = RRCI_IS_MIRRORED(heap) ? !RRCI_IS_WEAK(ob) : rrci_unexplained(search, ob);
+            intptr_t outside = RRCI_LISTENS(heap) ? RRC_REFCNT(ob) >= 0 : rrci_unexplained(search, ob);
             if (outside < 0 && rrci_is_exact(search, ob))
                 rrci_too_many_visits(search, ob);
             if (outside <= 0 && (search->with_host || !rrci_is_held_by_link(heap, ob))
@@ -8247,8 +7619,8 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
     int code = rrci_gate(heap, RRCI_MAJOR_START, function);
     if (code != RRC_OK)
         return code;
-    if (RRCI_IS_CLOSED(heap))
-        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is mirrored: use rrc_mirror_step");
+    if (heap->layer != NULL)
+        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, RRCI_IS_CLOSED);
     if (!heap->desc.incremental)
         return rrci_error(heap, RRC_EDESC, function, NULL, NULL, "rrc_desc.incremental is 0");
     if (heap->rest == RRCI_ENDING)
@@ -8268,8 +7640,8 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
 /* May a slice be done, and is there anything to do? */
 static int rrci_can_slice(rrc_heap *heap, unsigned group, const char *function)
 {
-    if (heap != NULL && (heap->state == RRCI_MUTATOR || heap->state == RRCI_PARTING || heap->state == RRCI_WEIGHING
-                         || heap->state == RRCI_STEPPING || heap->state == RRCI_ENDING))
+    if (heap != NULL && (heap->state == RRCI_MUTATOR || heap->state == RRCI_PARTING || heap->state == RRCI_LAYER_RESTS
+                         || heap->state == RRCI_LAYER_RUNS || heap->state == RRCI_ENDING))
         return 0;
     return rrci_gate(heap, group, function) == RRC_OK;
 }
@@ -8395,7 +7767,7 @@ static rrc_object *rrci_take_waiting(rrc_heap *heap, rrci_gc_kind kind)
 /* Drop a reference that the header holds. */
 static void rrci_drop(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_drop_one(heap, ob))
+    if (rrci_drop_one(ob))
         rrci_last_reference(heap, ob);
     else
         rrci_drop_to_bias(heap, ob);
@@ -8463,7 +7835,7 @@ static void rrci_clear_waiting(rrc_heap *heap, rrci_gc_kind kind)
     rrci_end_slot(heap, &call);
     if (rrci_is_tracked(ob) && !call.is_reached) {
         rrci_note_cleared(heap, rrci_gc_head_of(ob));
-        if (!RRCI_IS_MIRRORED(heap))
+        if (!RRCI_LISTENS(heap))
             rrci_watch(ob);
     }
     rrci_drop(heap, ob);
@@ -8507,7 +7879,7 @@ static int rrci_do_garbage(rrc_heap *heap)
 {
     rrci_gc_kind kind = RRCI_WEAKREFS;
     rrc_object *ob;
-    if (heap->gc_walking > 0 || rrci_is_sweeping(heap) || heap->rest == RRCI_WEIGHING
+    if (heap->gc_walking > 0 || rrci_is_sweeping(heap) || heap->rest == RRCI_LAYER_RESTS
         || rrci_count_waiting(heap) == 0)
         return 0;
     while (heap->gc[kind].count == 0)
@@ -8654,7 +8026,7 @@ static int rrci_do_queued(rrc_heap *heap)
     if (queue->count > RRCI_AHEAD)
         RRCI_PREFETCH_HEAD(*rrci_queued_at(queue, RRCI_AHEAD));
     heap->quota--;
-    if (!rrci_drop_one(heap, ob))
+    if (!rrci_drop_one(ob))
         rrci_drop_to_bias(heap, ob);
     else if (!rrci_bias_was_forgotten(heap, ob))
         rrci_dealloc(heap, ob);
@@ -8668,7 +8040,7 @@ static int rrci_do_deferred(rrc_heap *heap)
         return 0;
     heap->quota--;
     ob = rrci_take_deferred(heap);
-    if (rrci_drop_one(heap, ob))
+    if (rrci_drop_one(ob))
         rrci_dealloc(heap, ob);
     return 1;
 }
@@ -8697,7 +8069,7 @@ RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
 {
     size_t quota = max > 0 ? max : SIZE_MAX;
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_run_pending") != RRC_OK || heap->depth > 0 || heap->running
-        || RRCI_IN_STEP(heap))
+        || heap->state == RRCI_LAYER_RUNS)
         return 0;
     return rrci_do_pending(heap, quota);
 }
@@ -8736,9 +8108,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     heap->changed++;
     if (rrci_is_finalizable(ob))
         heap->finalizable++;
-    RRCI_MIRRORED(heap, heap->changes++);
-    if (RRCI_STEP_IS_OPEN(heap))
-        rrc_touch(heap, ob);            /* (the step may have decided about all tracked objects) */
+    rrci_tell(heap, ob, RRCI_NEWS_TRACKED);
     return RRC_OK;
 }
 
@@ -8751,12 +8121,12 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
         rrci_error(heap, RRC_EPHASE, "rrc_gc_untrack", ob, NULL, "called from a hook; it is still tracked");
         return;
     }
-    RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
+    rrci_tell(heap, ob, RRCI_NEWS_UNTRACKING);
     is_held = rrci_is_condemned(heap, ob);
     RRC_REFCNT(ob) += is_held;
     rrci_event(heap, ob, RRCI_EVENT_UNTRACKED);
-    is_held += rrci_is_held_for_others(rrci_gc_head_of(ob));
-    rrci_hold_for_others(rrci_gc_head_of(ob), 0);
+    is_held += rrci_is_held_for_others(heap, ob);
+    rrci_hold_for_others(heap, ob, 0);
     rrci_untrack(heap, ob);
     if (rrci_is_marking(heap))
         rrci_event(heap, ob, RRCI_EVENT_HELD);        /* (it may have been gray: p is to be traced) */
@@ -8871,1403 +8241,25 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 }
 #endif
 
-/* >>mirror
- * ---------------------------------------------------------------------------
- * Garbage cycles over both heaps are also found where the host's collector is closed. Such a
- * collector has no hook in its marking and cannot be driven. But it has strong roots, weak
- * references that tell when an object has died, and fields that it follows. So the header mirrors
- * edges between C objects by edges in the host's heap. The host's own collector, be it incremental
- * or generational, then finds all that is unreachable over both heaps.
- *
- *   edge node   an object of the host for a tracked ob that owns others. It refers to the
- *               object that stands for each of them: the p of a P link, else their edge node.
- *               The p of a linked ob, of either kind, refers to ob's edge node.
- *   strong      The object that stands for ob is rooted, because C may hold ob.
- *   weak        The object that stands for ob is not rooted, because all references to ob are
- *               mirrored. The sign bit of the count marks ob as weak, in any band. An rrc_incref of
- *               a weak object makes it strong (it tests its result), and so does rrc_touch. An
- *               rrc_decref that leaves just the bias makes an object weak.
- *
- * An object for which nothing stands is neither strong nor weak. A static object is always strong.
- *
- * In a mirrored heap every reference is taken by rrc_incref and dropped by rrc_decref, from the
- * start. A reference that leaves a field in another way is moved after rrc_touch. Therefore all
- * edges to a weak object are mirrored, and stay so: a new reference needs an incref, and one that
- * moves needs a touch. An edge in the host's heap whose reference is gone leaks until the next
- * step.
- *
- * A step does the following, at once (rrc_mirror_step) or in slices (rrc_mirror_work):
- *
- *   1. deaths   Links whose p has died are dissolved by the rule. Edge nodes that died are
- *               forgotten, and what their objects own becomes strong. The same happens at any time
- *               when an object becomes strong and what stands for it turns out to be dead. If that is
- *               a p, the object stays weak until the next step dissolves the link.
- *   2. weigh    Trial deletion, as in >>slices: when an object is seen first, it becomes weak, but its
- *               anchor stays. An rrc_incref or rrc_touch makes it strong again. It also does if tracked
- *               objects do not explain all references to it. If there are objects without links
- *               whose references are all explained, they may be garbage of C alone: a search among C
- *               objects decides. The garbage is set aside for rrc_run_pending. It is strong, and so is
- *               all that it owns.
- *   3. mirror   Edge nodes are made and brought up to date. This part allocates in the host,
- *               which may collect, and run finalizers with any code. This code may take
- *               references, which makes objects strong again.
- *   4. let go   The anchors of the objects that are still weak are dropped.
- *
- * Why this is right although the mutator and the host's collector run between slices: an object that is still weak
- * in 4 has been weak since it was seen first. So it has gained no reference since, and none has moved. All
- * references to it that existed then were explained, each by the field of a tracked object, and 3 has mirrored that
- * field if the object did not list it. An object that was made, tracked or linked meanwhile is strong. The p of an
- * anchored object cannot die. If another p dies in the middle, the next step finds that.
- *
- * If 3 fails, or a traverse is wrong, all objects that C refers to become strong. That leaks for a while, but
- * loses nothing. If a step is given up, what has become weak in it becomes strong.
- *
- * Deaths: the host reports the deaths that it finds by calling rrc_unlink (from a proxy's
- * finalizer, also in the middle of 3). The header finds the others by calling survivor: those of
- * P links on host objects without a finalizer. When all links of a garbage cycle are dissolved, C
- * objects that hold each other are left. The search among C objects finds these, and
- * rrc_run_pending finalizes and clears them. An object that loses its link, or waits to be cleared
- * or deallocated, is strong. So all that it refers to stays whole, unless the host has already
- * found it dead.
- *
- * Cells: in most hosts the four hooks survivor, mirror, anchor and parted do the same things, apart from a few that
- * depend on the host. With cells the header supplies these hooks. A cell stands for an object of the host, as p or as
- * edge node, and the host supplies smaller hooks, each for one cell.
- *
- * The header remembers the targets of an edge node as a sum over the numbers of the objects that
- * stand for them. A number is given once, so that the header notices if another object has taken
- * over an address. An object without RRC_TPFLAGS_HAVE_GC has no number. An edge to it counts as
- * changed unless the object is weak already, or no link was made since the last step. */
-#ifdef RRC_MIRROR
-
-/* ---- 1. deaths ---- */
-
-/* Ask the host about the links of heap->passing, from heap->cursor down. */
-static void rrci_find_dead_links(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    rrci_list *list = &heap->list[heap->passing];
-    size_t end = heap->cursor < list->count ? heap->cursor : list->count;
-    rrci_sweeper sweeper;
-    int whole = search->max == SIZE_MAX;
-    rrci_begin_sweep(&sweeper, heap, list, !whole, search->function);
-    heap->spreading++;                  /* (some obs are not linked any more, but still have their bias) */
-    heap->cursor = rrci_sweep_part(&sweeper, end, search->max - search->units);
-    heap->spreading--;
-    rrci_spread_strength(heap);
-    if (whole)
-        rrci_end_upkeep(list, &sweeper.upkeep, heap->passing == RRCI_P_OLD ? heap->list[RRCI_P_YOUNG].count : 0);
-    heap->step.found_deaths |= sweeper.burial.added > 0;
-    search->units += end - heap->cursor;
-}
-
-/* Ask the host about the edge nodes of weak objects, from heap->cursor down. */
-static void rrci_find_dead_nodes(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
-    if (heap->cursor > tracked->count)
-        heap->cursor = tracked->count;
-    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
-        rrc_object *ob = *rrci_ob_at(tracked, --heap->cursor);
-        if (heap->cursor >= RRCI_SEGMENT)
-            RRCI_PREFETCH_FIELDS(*rrci_ob_at(tracked, heap->cursor - RRCI_SEGMENT));
-        if (RRCI_IS_WEAK(ob) && rrc_mirror_node(heap, ob) != NULL
-            && RRC_HOST_SURVIVOR(heap, rrc_mirror_node(heap, ob)) == NULL)
-            rrci_lose_node(heap, ob);
-    }
-}
-
-/* ---- 2. weigh ---- */
-
-/* The state of a pass over the tracked objects. */
-typedef struct rrci_weighing {
-    rrci_search search;         /* first, because visitors get its address */
-    int         owns;           /* of the object being traversed: has it a child? */
-    int         is_fresh;       /* ... and one that its edge node may not list */
-    uint64_t    edges;          /* ... and the sum over all that its edge node must list */
-    size_t      target_count;
-    int         failed;
-    int         is_moved;       /* a reference was moved without rrc_touch */
-} rrci_weighing;
-
-/* Is each new reference to ob told by rrc_incref or rrc_touch? */
-static int rrci_is_touched(const rrc_heap *heap, rrc_object *ob)
-{
-    return !rrci_is_wrapper(heap, ob) || (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_TOUCHES) != 0;
-}
-
-/* Is ob a child of the objects that refer to it? It is if something stands for it, or could. */
-static int rrci_is_child(const rrci_weighing *weighing, rrc_object *ob)
-{
-    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
-        return 0;
-    if (rrci_has_gc_head(ob))
-        return rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED
-            || ((rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob));
-    return rrci_is_p_linked(weighing->search.heap, ob);
-}
-
-/* The number of what stands for a child, or 0 if nothing does. */
-static uintptr_t rrci_number_of(rrc_object *ob)
-{
-    return rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.number : 1;
-}
-
-static void rrci_add_edge(rrci_weighing *weighing, rrc_object *ob, uintptr_t number)
-{
-    weighing->edges += rrci_hash_edge(ob, number);
-}
-
-#ifdef RRC_DEBUG
-/* Heapsort (Williams, Floyd): needs no memory, and no C library. */
-static void rrci_sort_addresses(rrc_object **array, size_t n)
-{
-    size_t start = n / 2, end = n;
-    while (end > 1) {
-        size_t parent, child;
-        rrc_object *moving;
-        if (start > 0) {
-            moving = array[--start];        /* make the array a heap, from the last parent on */
-        } else {
-            moving = array[--end];          /* the largest goes to the end */
-            array[end] = array[0];
-        }
-        for (parent = start; (child = 2 * parent + 1) < end; parent = child) {
-            if (child + 1 < end && (uintptr_t)array[child] < (uintptr_t)array[child + 1])
-                child++;
-            if ((uintptr_t)moving >= (uintptr_t)array[child])
-                break;
-            array[parent] = array[child];
-        }
-        array[parent] = moving;
-    }
-}
-
-static int rrci_has_address(rrc_object *const *sorted, size_t n, const rrc_object *ob)
-{
-    size_t from = 0;
-    while (from < n) {
-        size_t middle = from + (n - from) / 2;
-        if (sorted[middle] == ob)
-            return 1;
-        if ((uintptr_t)sorted[middle] < (uintptr_t)ob)
-            from = middle + 1;
-        else
-            n = middle;
-    }
-    return 0;
-}
-
-/* Remember the targets of ob's edge node: heap->targets. */
-static int rrci_note_listed(rrc_heap *heap, rrc_object *ob, size_t n)
-{
-    rrci_mirror_head *head = rrci_mirror_head_of(ob);
-    rrc_object **listed = NULL;
-    rrci_forget_listed(heap, head);
-    if (n == 0)
-        return 1;
-    listed = (rrc_object **)rrci_alloc_table(heap, n * sizeof *listed);
-    if (listed == NULL)
-        return 0;
-    memcpy(listed, heap->targets, n * sizeof *listed);
-    rrci_sort_addresses(listed, n);
-    head->is.listed = listed;
-    head->is.listed_count = n;
-    return 1;
-}
-
-/* The edge nodes of all its owners list ob, which has been weak since an earlier step. If one does not, a
-   reference was moved there without rrc_touch. */
-static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
-{
-    rrc_heap *heap = weighing->search.heap;
-    rrc_object *owner = weighing->search.parent;
-    const rrci_mirror_head *head = rrci_mirror_head_of(owner);
-    char detail[200];
-    if ((head->is.state & RRCI_NODE_LOST) != 0     /* (ob's own p may have died with it) */
-        || rrci_has_address(head->is.listed, head->is.listed_count, ob))
-        return;
-    weighing->is_moved = 1;
-#ifdef RRC_NO_STDIO
-    detail[0] = '\0';
-    (void)detail;
-    rrci_error(heap, RRC_ETOUCH, weighing->search.function, ob, NULL, "it was moved without rrc_touch");
-#else
-    snprintf(detail, sizeof detail, "a reference to it was moved into %.60s %p without rrc_touch",
-             rrci_type_name(owner), (void *)owner);
-    rrci_error(heap, RRC_ETOUCH, weighing->search.function, ob, NULL, detail);
-#endif
-}
-#endif
-
-/* Add an edge to a child to the sum. Is it one that the edge node may lack? */
-static void rrci_compare_edge(rrci_weighing *weighing, rrc_object *ob)
-{
-    uintptr_t number = rrci_number_of(ob);
-    weighing->owns = 1;
-    if (number == 0)
-        return;
-    rrci_add_edge(weighing, ob, number);
-    weighing->is_fresh |= weighing->search.heap->step.links_made + weighing->search.heap->links_made > 0
-                       && !rrci_was_weak(ob) && !rrci_is_gc_object(ob);     /* (links are made between slices, too) */
-}
-
-static int rrci_visit_edge(rrc_object *ob, void *arg)
-{
-    rrci_weighing *weighing = (rrci_weighing *)arg;
-    weighing->search.at++;
-    if (rrci_is_child(weighing, ob))
-        rrci_compare_edge(weighing, ob);
-    return 0;
-}
-
-static int rrci_visit_reference(rrc_object *ob, void *arg)
-{
-    rrci_weighing *weighing = (rrci_weighing *)arg;
-    weighing->search.at++;
-    if (rrci_is_child(weighing, ob)) {
-        rrci_explain_one(&weighing->search, ob);
-        rrci_compare_edge(weighing, ob);
-#ifdef RRC_DEBUG
-        if (rrci_was_weak(ob) && rrci_is_touched(weighing->search.heap, ob))
-            rrci_check_listed(weighing, ob);
-#endif
-    }
-    return 0;
-}
-
-static void rrci_compare_edges(rrci_weighing *weighing, rrc_object *ob, rrc_visitproc visit)
-{
-    weighing->owns = weighing->is_fresh = 0;
-    weighing->edges = 0;
-    rrci_traverse(&weighing->search, ob, visit);
-}
-
-/* After this comparison: must ob's edge node be made, changed or forgotten? */
-static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
-{
-    rrci_mirror_head *head = rrci_mirror_head_of(ob);
-    if (!weighing->owns && (head->is.state & RRCI_NODE_KEPT) == 0)
-        head->is.state &= ~RRCI_NODE_WANTED;
-    else if (!weighing->is_fresh && head->is.edges == weighing->edges && (head->is.state & RRCI_NODE_STALE) == 0)
-        return 0;
-    head->is.state |= RRCI_NODE_STALE;
-    return 1;
-}
-
-static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const char *function)
-{
-    memset(weighing, 0, sizeof *weighing);
-    rrci_begin_search(&weighing->search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, function);
-}
-
-/* RRCI_EXPLAIN: explain the references that tracked objects own. Find those that must have an edge node, and
-   which of these are stale. */
-static void rrci_explain_edges(rrci_weighing *weighing)
-{
-    rrci_search *search = &weighing->search;
-    rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    for (; heap->cursor < heap->step.tracked && rrci_may_go_on(search); heap->cursor++) {
-        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
-        rrci_mirror_head *head;
-        RRCI_PREFETCH_OBJECT(list, heap->cursor);
-        search->units++;
-        if (rrci_is_hole(ob))
-            continue;
-#ifdef RRC_DEBUG
-        rrci_compare_traverses(search, ob);
-        if (search->is_wrong)
-            return;
-#endif
-        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
-            rrci_see(search, ob, rrci_gc_head_of(ob));
-        rrci_compare_edges(weighing, ob, rrci_visit_reference);
-        head = rrci_mirror_head_of(ob);
-        head->is.state &= ~RRCI_NODE_P_DIED;    /* (what it owns has been seen: if C holds it, rrci_sift finds that) */
-        if ((head->is.state & RRCI_NODE_WANTED) == 0) {
-            if (!weighing->owns) {
-                heap->step.is_stale |= (head->is.state & RRCI_NODE_STALE) != 0;    /* left by a step that failed */
-                continue;
-            }
-            head->is.state |= RRCI_NODE_WANTED;
-            if (head->is.number == 0) {
-                head->is.number = rrci_new_number(heap);
-                heap->step.gave_numbers = 1;
-            }
-        }
-        heap->step.is_stale |= rrci_note_stale(weighing, ob);
-    }
-}
-
-/* ob turned out to be held from outside, or nothing can stand for it: end the watch that this step began. */
-static void rrci_stay_strong(rrc_heap *heap, rrc_object *ob)
-{
-    if (!RRCI_IS_WEAK(ob))
-        return;
-    if (rrci_was_weak(ob))
-        rrci_become_strong(heap, ob);
-    else
-        rrci_clear_weak(heap, ob);
-}
-
-/* RRCI_SIFTING: all references are explained. An object stays weak only if nothing but tracked objects refers to
-   it. Count those of them that can be garbage of C alone: they have no link. */
-static void rrci_sift(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    for (; heap->cursor < heap->step.tracked && rrci_may_go_on(search); heap->cursor++) {
-        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
-        rrci_gc_head *head;
-        intptr_t outside;
-        RRCI_PREFETCH_OBJECT(list, heap->cursor);
-        search->units++;
-        if (rrci_is_hole(ob))
-            continue;
-        head = rrci_gc_head_of(ob);
-        outside = rrci_is_alive(heap, head) ? 1 : rrci_unexplained(search, ob);
-        if (outside < 0 && RRCI_IS_WEAK(ob)) {
-            rrci_too_many_visits(search, ob);
-            return;
-        }
-        head->is.refs = 0;
-        if (outside != 0) {
-            rrci_stay_strong(heap, ob);
-            if (!rrci_is_alive(heap, head))
-                rrci_color(heap, ob, head, 0);  /* (it can be weak still, as its edge node has died) */
-        } else if (!rrci_is_held_by_link(heap, ob)) {
-            heap->step.suspects++;
-        }
-    }
-}
-
-/* ---- 3. mirror ---- */
-
-static int rrci_visit_target(rrc_object *ob, void *arg)
-{
-    rrci_weighing *weighing = (rrci_weighing *)arg;
-    rrc_heap *heap = weighing->search.heap;
-    uintptr_t number;
-    weighing->search.at++;
-    if (!rrci_is_child(weighing, ob) || weighing->failed)
-        return 0;
-    number = rrci_number_of(ob);
-    if (number == 0)
-        return 0;
-    if (weighing->target_count == heap->targets_room) {
-        size_t room = heap->targets_room * 2 + 30;
-        rrc_object **targets = (rrc_object **)rrci_alloc_table(heap, room * sizeof *targets);
-        if (targets == NULL) {
-            weighing->failed = 1;
-            return 0;
-        }
-        if (weighing->target_count > 0)
-            memcpy(targets, heap->targets, weighing->target_count * sizeof *targets);
-        rrci_free_table(heap, heap->targets, heap->targets_room * sizeof *targets);
-        heap->targets = targets;
-        heap->targets_room = room;
-    }
-    heap->targets[weighing->target_count++] = ob;
-    rrci_add_edge(weighing, ob, number);
-    return 0;
-}
-
-/* Bring the edge node of ob up to date. 0: that has failed. */
-static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
-{
-    static rrc_object *const none[1] = { NULL };
-    rrc_heap *heap = weighing->search.heap;
-    rrci_mirror_head *head = rrci_mirror_head_of(ob);
-    size_t untracked, i;
-    int has_failed;
-    weighing->target_count = 0;
-    weighing->edges = 0;
-    rrci_traverse(&weighing->search, ob, rrci_visit_target);
-    if (weighing->failed)
-        return 0;
-    head->is.edges = weighing->edges;
-    head->is.state &= ~RRCI_NODE_LOST;
-#ifdef RRC_DEBUG
-    if (!rrci_note_listed(heap, ob, weighing->target_count))
-        return 0;
-#endif
-    heap->mirrored++;
-    untracked = heap->untracked;
-    has_failed = heap->desc.mirror(heap->mirror_userdata, ob, weighing->target_count > 0 ? heap->targets : none,
-                                   weighing->target_count) != 0;
-    if (heap->untracked != untracked) { /* by the host's finalizers, perhaps before the hook made nodes */
-        for (i = 0; i < weighing->target_count; i++)
-            if (!rrci_is_tracked(heap->targets[i]))
-                rrci_forget_node(heap, heap->targets[i]);
-    }
-    if (!rrci_is_tracked(ob))
-        rrci_forget_node(heap, ob);
-    for (i = 0; i < weighing->target_count && !RRCI_IS_WEAK(ob); i++)
-        if (rrci_is_gc_object(heap->targets[i])
-            && (rrci_mirror_head_of(heap->targets[i])->is.state & RRCI_NODE_P_DIED) != 0)
-            head->is.state |= RRCI_NODE_STALE;  /* (the node does not list it) */
-    if (has_failed)
-        return 0;
-    if (rrci_is_tracked(ob) && head->is.node == NULL && (head->is.state & RRCI_NODE_WANTED) != 0) {
-        rrci_error(heap, RRC_EHOOK, weighing->search.function, ob, NULL,
-                   "mirror returned 0, but did not call rrc_mirror_set_node for ob");
-        return 0;
-    }
-    return 1;
-}
-
-/* What a call of the mirror hook counts in a slice. */
-#define RRCI_MIRROR_UNITS 16
-
-/* RRCI_MIRRORING: bring stale edge nodes up to date. The host may run any code meanwhile. An entry that moves comes
-   from the end of the table, and has been passed. Deallocs wait until the slice ends. */
-static void rrci_mirror_stale(rrci_weighing *weighing)
-{
-    rrci_search *search = &weighing->search;
-    rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
-        rrc_object *ob;
-        rrci_mirror_head *head;
-        if (heap->cursor > list->count)         /* (code that the host runs can have untracked any number) */
-            heap->cursor = list->count;
-        if (heap->cursor == 0)
-            break;
-        ob = *rrci_ob_at(list, --heap->cursor);
-        if (heap->cursor >= RRCI_SEGMENT)
-            RRCI_PREFETCH_FIELDS(*rrci_ob_at(list, heap->cursor - RRCI_SEGMENT));
-        if (rrci_is_hole(ob))
-            continue;
-        head = rrci_mirror_head_of(ob);
-        if (heap->step.gave_numbers && (head->is.state & (RRCI_NODE_WANTED | RRCI_NODE_STALE)) == RRCI_NODE_WANTED) {
-            rrci_compare_edges(weighing, ob, rrci_visit_edge);
-            rrci_note_stale(weighing, ob);
-        }
-        if ((head->is.state & RRCI_NODE_STALE) == 0)
-            continue;
-        search->units += RRCI_MIRROR_UNITS;
-        head->is.state &= ~RRCI_NODE_STALE;     /* (code that the host runs can make it stale again) */
-        if ((head->is.state & RRCI_NODE_WANTED) == 0) {
-            rrci_forget_node(heap, ob);
-        } else if (!rrci_mirror_one(weighing, ob)) {
-            head->is.state |= RRCI_NODE_STALE;
-            heap->step.code = RRC_ENOMEM;       /* the next step tries again */
-            rrci_touch_owned(heap, ob);
-            break;
-        }
-    }
-}
-
-/* ---- 4. let go ---- */
-
-/* After an error an object that C refers to is strong. Otherwise one that is still weak loses its anchor, if
-   something stands for it. */
-static void rrci_release(rrc_heap *heap, rrc_object *ob)
-{
-    int is_anchored = rrci_is_anchored(ob);
-    rrci_note_anchored(ob, 0);
-    if (heap->step.code != RRC_OK && rrci_references(heap, ob) > 0) {
-        rrc_touch(heap, ob);
-        return;
-    }
-    if (is_anchored && RRCI_IS_WEAK(ob)) {
-        if ((heap->step.is_given_up && rrci_references(heap, ob) > 0) || rrci_target(heap, ob) == NULL
-            || (RRC_LINK(ob) != NULL && !rrci_is_linked_ob(ob)))    /* (if it lacks its bias, its p stays rooted) */
-            rrci_clear_weak(heap, ob);
-        else
-            rrci_anchor(heap, ob, 0);
-    }
-}
-
-/* RRCI_RELEASING. It fills holes, too. */
-static void rrci_release_tracked(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    rrci_list *list = &heap->gc[RRCI_TRACKED];
-    if (heap->cursor > list->count)
-        heap->cursor = list->count;
-    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
-        size_t i = --heap->cursor;
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (i >= RRCI_SEGMENT)
-            RRCI_PREFETCH_FIELDS(*rrci_ob_at(list, i - RRCI_SEGMENT));
-        if (rrci_is_hole(ob)) {
-            if (i != list->count - 1)
-                rrci_gc_fill(list, RRCI_TRACKED, i, list->count - 1);
-            rrci_drop_last_ob(heap, list);
-            heap->holes--;
-            continue;
-        }
-        if (heap->step.is_given_up || (rrci_gc_head_of(ob)->is.word & RRCI_GC_COLOR) != heap->white)
-            rrci_whiten(heap, rrci_gc_head_of(ob));
-        if (heap->step.code != RRC_OK || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0)
-            rrci_release(heap, ob);
-        heap->idle += RRCI_IS_WEAK(ob) && rrci_is_p_linked(heap, ob);
-    }
-}
-
-/* RRCI_RELEASING_P: decide about an object that is not tracked, but has a P link. Is it still weak, and are all
-   references that it had at first sight explained? If it is strong, only one that nothing refers to becomes weak. */
-static void rrci_release_linked(rrci_search *search, const rrci_link *link)
-{
-    rrc_heap *heap = search->heap;
-    rrc_object *ob = link->ob;
-    if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob)))
-        rrci_refcount_error(heap, search->function, ob, link->p);
-    if (rrci_is_tracked(ob) || RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
-        return;
-    if (RRCI_IS_WEAK(ob)) {
-        intptr_t outside = rrci_has_gc_head(ob) ? rrci_unexplained(search, ob) : rrci_weight(heap, ob);
-        if (outside < 0 && !heap->step.is_given_up)
-            rrci_too_many_visits(search, ob);
-        if (outside != 0 && !heap->step.is_given_up)
-            rrci_stay_strong(heap, ob);
-    } else if (rrci_weight(heap, ob) == 0) {
-        rrci_weaken(heap, ob);
-    }
-    if (rrci_has_gc_head(ob))
-        rrci_gc_head_of(ob)->is.refs = 0;
-    rrci_release(heap, ob);
-    heap->idle += RRCI_IS_WEAK(ob);
-}
-
-static void rrci_release_links(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->list[heap->passing];
-    if (heap->cursor > list->count)
-        heap->cursor = list->count;
-    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
-        heap->cursor--;
-        if (heap->cursor >= RRCI_SEGMENT)
-            RRCI_PREFETCH_HEADS(rrci_at(list, heap->cursor - RRCI_SEGMENT)->ob);
-        rrci_release_linked(search, rrci_at(list, heap->cursor));
-    }
-}
-
-/* ---- cells: what the hooks of the mirror do in a heap with cells ---- */
-
-#define RRCI_HAS_CELLS(heap) ((heap)->desc.pin != NULL)
-
-static size_t rrci_cell_size(const rrc_heap *heap)
-{
-    return heap->desc.cell_size > sizeof(rrc_cell) ? heap->desc.cell_size : sizeof(rrc_cell);
-}
-
-static int rrci_is_cell_live(const rrc_heap *heap, const rrc_cell *c)
-{
-    return c->object != NULL
-        && (heap->desc.is_live == NULL || heap->desc.is_live(heap->desc.userdata, c));
-}
-
-static void rrci_pin(rrc_heap *heap, rrc_cell *c, int on)
-{
-    if (c->is_pinned == on)
-        return;
-    c->is_pinned = on;
-    if (c->object != NULL)
-        heap->desc.pin(heap->desc.userdata, c, on);
-}
-
-/* The link field of ob is in use. Has it a cell whose object has died? */
-static int rrci_has_dead_cell(rrc_heap *heap, rrc_object *ob)
-{
-    return RRCI_HAS_CELLS(heap) && rrci_is_linked_ob(ob) && RRC_LINK(ob) != heap->marker
-        && !rrci_is_cell_live(heap, (rrc_cell *)RRC_LINK(ob));
-}
-
-/* The memory of a new cell for this object of the host, which knows nothing of it yet. NULL: memory is lacking. */
-static rrc_cell *rrci_new_cell(rrc_heap *heap, void *obj, rrc_object *ob, int is_node)
-{
-    rrc_cell *c = (rrc_cell *)rrci_alloc_table(heap, rrci_cell_size(heap));
-    if (c == NULL)
-        return NULL;
-    memset(c, 0, rrci_cell_size(heap));
-    c->object = obj;
-    c->ob = ob;
-    c->heap = heap;
-    c->is_node = is_node;
-    return c;
-}
-
-/* The cell is going to be used: let its object know it. */
-static void rrci_watch_cell(rrc_heap *heap, rrc_cell *c)
-{
-    c->next = heap->cells;
-    if (c->next != NULL)
-        c->next->previous = c;
-    heap->cells = c;
-    heap->cell_count++;
-    if (heap->desc.watch != NULL)
-        heap->desc.watch(heap->desc.userdata, c);
-}
-
-/* Until rrci_release_cells, the memory of cells that go stays: somebody may still have their addresses. Such a cell has
-   no object. Calls may be nested. */
-static void rrci_hold_cells(rrc_heap *heap)
-{
-    heap->cells_held++;
-}
-
-static void rrci_release_cells(rrc_heap *heap)
-{
-    if (--heap->cells_held > 0)
-        return;
-    while (heap->gone_cells != NULL) {
-        rrc_cell *c = heap->gone_cells;
-        heap->gone_cells = c->next;
-        rrci_free_table(heap, c, rrci_cell_size(heap));
-    }
-}
-
-/* The header has no link and no node with this cell any more. */
-static void rrci_free_cell(rrc_heap *heap, rrc_cell *c)
-{
-    rrci_cell_walk *walk;
-    rrci_hold_cells(heap);
-    rrci_pin(heap, c, 0);
-    if (heap->desc.forget != NULL)
-        heap->desc.forget(heap->desc.userdata, c);
-    c->object = NULL;
-    for (walk = heap->cell_walks; walk != NULL; walk = walk->outer)
-        if (walk->next == c)
-            walk->next = c->next;
-    *(c->previous != NULL ? &c->previous->next : &heap->cells) = c->next;
-    if (c->next != NULL)
-        c->next->previous = c->previous;
-    heap->cell_count--;
-    c->next = heap->gone_cells;
-    heap->gone_cells = c;
-    rrci_release_cells(heap);
-}
-
-/* The hook anchor. Its userdata is the heap. */
-static int rrci_anchor_cell(void *userdata, rrc_object *ob, int on)
-{
-    rrc_heap *heap = (rrc_heap *)userdata;
-    rrc_cell *c = (rrc_cell *)rrci_target(heap, ob);
-    if (on && !rrci_is_cell_live(heap, c))
-        return 0;
-    rrci_pin(heap, c, on);
-    return 1;
-}
-
-/* The hook survivor. A step that looks for deaths dissolves the link of a dead p, and calls mirror for a dead node. */
-static rrc_gcref rrci_live_cell(void *userdata, rrc_gcref p)
-{
-    rrc_cell *c = (rrc_cell *)p;
-    (void)userdata;
-    if (rrci_is_cell_live(c->heap, c))
-        return p;
-    if (!c->is_node) {
-        RRC_ASSERT(c->heap->step.looks_for_deaths && "only a step asks about p, and it dissolves the link");
-        rrci_free_cell(c->heap, c);
-    }
-    return NULL;
-}
-
-/* The hook parted. */
-static void rrci_part_cell(void *userdata, rrc_gcref p, rrc_object *ob)
-{
-    rrc_cell *c = (rrc_cell *)p;
-    (void)userdata, (void)ob;
-    rrci_free_cell(c->heap, c);
-}
-
-/* The live edge node of ob. Make one, if there is none. NULL: that has failed. */
-static rrc_cell *rrci_need_node(rrc_heap *heap, rrc_object *ob)
-{
-    rrc_cell *node = (rrc_cell *)rrc_mirror_node(heap, ob), *former, *proxy;
-    void *obj;
-    if (node != NULL && rrci_is_cell_live(heap, node))
-        return node;
-    obj = heap->desc.new_node(heap->desc.userdata);
-    node = obj != NULL ? rrci_new_cell(heap, obj, ob, 1) : NULL;
-    if (node == NULL)
-        return NULL;
-    rrci_watch_cell(heap, node);
-    former = (rrc_cell *)rrc_mirror_node(heap, ob);
-    rrc_mirror_set_node(heap, ob, node);
-    if (former != NULL)
-        rrci_free_cell(heap, former);
-    proxy = (rrc_cell *)rrc_to_obj(heap, ob);
-    if (proxy != NULL && rrci_is_cell_live(heap, proxy))
-        heap->desc.join(heap->desc.userdata, proxy, node);
-    return node;
-}
-
-static int rrci_reserve_target_cells(rrc_heap *heap, size_t n)
-{
-    rrc_cell **cells;
-    if (n <= heap->target_cells_room)
-        return 1;
-    n += n / 2 + 30;
-    cells = (rrc_cell **)rrci_alloc_table(heap, n * sizeof(rrc_cell *));
-    if (cells == NULL)
-        return 0;
-    rrci_free_table(heap, heap->target_cells, heap->target_cells_room * sizeof(rrc_cell *));
-    heap->target_cells = cells;
-    heap->target_cells_room = n;
-    return 1;
-}
-
-/* Make the edge node of ob refer to these targets. Returns 0 if that has failed. The host may run finalizers: what they
-   untrack or unlink is left out if nothing stands for it any more. */
-static int rrci_write_targets(rrc_heap *heap, rrc_object *ob, rrc_object *const *targets, size_t n)
-{
-    rrc_cell *node = rrci_need_node(heap, ob);
-    size_t count = 0, i;
-    if (node == NULL || !rrci_reserve_target_cells(heap, n))
-        return 0;
-    for (i = 0; i < n; i++)
-        if (rrci_target(heap, targets[i]) == NULL && rrci_is_tracked(targets[i])
-            && rrci_need_node(heap, targets[i]) == NULL)
-            return 0;
-    for (i = 0; i < n; i++) {
-        rrc_cell *target = (rrc_cell *)rrci_target(heap, targets[i]);
-        if (target != NULL && rrci_is_cell_live(heap, target))
-            heap->target_cells[count++] = target;
-        else
-            rrc_touch(heap, targets[i]);
-    }
-    return !rrci_is_cell_live(heap, node)       /* (its p is dead, too, and the next step finds that) */
-        || heap->desc.write_node(heap->desc.userdata, node, heap->target_cells, count) == 0;
-}
-
-/* The hook mirror. Its userdata is the heap. */
-static int rrci_mirror_cells(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
-{
-    rrc_heap *heap = (rrc_heap *)userdata;
-    int is_written = 1;
-    rrci_hold_cells(heap);
-    if (targets != NULL) {
-        is_written = rrci_write_targets(heap, ob, targets, n);
-    } else {
-        rrc_cell *node = (rrc_cell *)rrc_mirror_node(heap, ob);
-        if (rrci_is_cell_live(heap, node))
-            heap->desc.write_node(heap->desc.userdata, node, NULL, 0);
-        rrci_free_cell(heap, node);
-    }
-    rrci_release_cells(heap);
-    return !is_written;
-}
-
-/* A new heap with cells gets these hooks. */
-static void rrci_set_cell_hooks(rrc_heap *heap)
-{
-    heap->desc.survivor = rrci_live_cell;
-    heap->desc.mirror = rrci_mirror_cells;
-    heap->desc.anchor = rrci_anchor_cell;
-    heap->desc.parted = rrci_part_cell;
-}
-
-/* The heap has ended: free the cells whose links others have dissolved by rrc_unlink, and the buffer. */
-static void rrci_free_cells(rrc_heap *heap)
-{
-    while (heap->cells != NULL) {
-        heap->cells->ob = NULL;
-        rrci_free_cell(heap, heap->cells);
-    }
-    rrci_free_table(heap, heap->target_cells, heap->target_cells_room * sizeof(rrc_cell *));
-    heap->target_cells = NULL;
-    heap->target_cells_room = 0;
-}
-
-RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
-{
-    const char *function = "rrc_cell_link";
-    rrci_new_link made = { { NULL, NULL }, 0, NULL, NULL };     /* compilers may not see that errors are not RRC_OK */
-    rrc_cell *c, *node;
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
-    if (code != RRC_OK)
-        return code;
-    if (!RRCI_HAS_CELLS(heap))
-        return rrci_error(heap, RRC_EPHASE, function, ob, NULL, "this heap has no cells: its rrc_desc lacks pin");
-    if (obj == NULL || ob == NULL)
-        return rrci_error(heap, RRC_ENULL, function, ob, NULL, obj == NULL ? "obj is NULL" : "ob is NULL");
-    c = rrci_new_cell(heap, obj, ob, 0);
-    if (c == NULL)
-        return RRC_ENOMEM;
-    code = rrci_may_link_kind(heap, c, ob, kind, function, &made);
-    if (code != RRC_OK) {
-        rrci_free_table(heap, c, rrci_cell_size(heap));
-        return code;
-    }
-    if (RRC_LINK(ob) != NULL)
-        rrci_prepare_to_relink(heap, ob);
-    rrci_watch_cell(heap, c);
-    node = (rrc_cell *)rrc_mirror_node(heap, ob);
-    if (node != NULL && rrci_is_cell_live(heap, node))
-        heap->desc.join(heap->desc.userdata, c, node);
-    else if (node != NULL)
-        rrc_touch(heap, ob);            /* nothing protects what ob refers to until the next step */
-    rrci_make_link_kind(heap, &made, kind);
-    return RRC_OK;
-}
-
-RRC_API int rrc_cell_unlink(rrc_cell *c)
-{
-    rrc_heap *heap = c->heap;
-    int code;
-    rrci_hold_cells(heap);
-    code = rrci_unlink(heap, c->ob, 2);     /* (rrci_part_cell frees the cell before the object can go) */
-    rrci_release_cells(heap);
-    return code;
-}
-
-RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob)
-{
-    rrc_cell *c = (rrc_cell *)rrc_to_obj(heap, ob);
-    if (c == NULL && ob != NULL && rrci_is_linked_ob(ob))
-        c = (rrc_cell *)RRC_LINK(ob);   /* (rrc_to_obj hides it if anchor has found it dead) */
-    if (c == NULL || rrci_is_cell_live(heap, c))
-        return c;
-    rrc_cell_unlink(c);
-    return NULL;
-}
-
-RRC_API void rrc_cell_died(rrc_cell *c)
-{
-    c->object = NULL;
-    if (!c->is_node)
-        rrc_cell_unlink(c);
-}
-
-RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *c), void *arg)
-{
-    rrci_cell_walk walk;
-    walk.next = heap->cells;
-    walk.outer = heap->cell_walks;
-    heap->cell_walks = &walk;
-    while (walk.next != NULL) {
-        rrc_cell *c = walk.next;
-        walk.next = c->next;
-        visit(arg, c);
-    }
-    heap->cell_walks = walk.outer;
-}
-
-static void rrci_bury_dead_cell(void *arg, rrc_cell *c)
-{
-    (void)arg;
-    if (c->object == NULL)
-        rrc_cell_died(c);
-}
-
-RRC_API void rrc_cell_bury_all(rrc_heap *heap)
-{
-    rrc_cell_each(heap, rrci_bury_dead_cell, NULL);
-}
-
-/* ---- the step ---- */
-
-/* Limits of heap->patience. A step that finds neither a change nor a death doubles it. */
-#define RRCI_LEAST_PATIENCE ((size_t)8)
-#define RRCI_MOST_PATIENCE ((size_t)4096)
-
-/* Limits of heap->most_cycles; and so many cycles of the host pass before all is gone that hung on what a step has let
-   go of: one finds it dead, and the step after that can be what another one needs. See rrc_mirror_cycle. */
-#define RRCI_LEAST_CYCLES ((size_t)8)
-#define RRCI_MOST_CYCLES ((size_t)64)
-#define RRCI_CYCLES_OF_A_DEATH 3
-
-static void rrci_begin_step(rrc_heap *heap)
-{
-    memset(&heap->step, 0, sizeof heap->step);
-    heap->step.is_open = 1;
-    heap->step.changes = heap->changes;
-    heap->step.found_dead = heap->found_dead;
-    heap->step.was_quiet = heap->cycles >= heap->most_cycles;
-    heap->step.weak = heap->weak_count;
-    heap->step.pending = rrci_pending(heap);
-    rrci_begin_links(heap, RRCI_UNLINKING, RRCI_P_YOUNG);
-}
-
-static void rrci_note_deaths(rrc_heap *heap)
-{
-    heap->found_dead -= heap->step.found_dead;
-    if (heap->step.changes > 0 || heap->step.found_deaths)
-        heap->patience = RRCI_LEAST_PATIENCE;
-    else if (heap->patience < RRCI_MOST_PATIENCE)
-        heap->patience *= 2;
-}
-
-static void rrci_begin_explaining(rrc_heap *heap)
-{
-    heap->step.links_made = heap->links_made;
-    heap->step.tracked = heap->gc[RRCI_TRACKED].count;
-    heap->links_made = heap->changes = heap->idle = 0;
-    heap->rest = RRCI_WEIGHING;
-    heap->searched = 1;
-    rrci_begin_stage(heap, RRCI_EXPLAIN);
-}
-
-/* Weighing is over, and the entries of RRCI_TRACKED may move again. */
-static void rrci_end_weighing(rrc_heap *heap)
-{
-    rrci_forget_gray(&heap->gray);
-    heap->searched = 0;
-    heap->alive = heap->scan = 0;
-    heap->keeping = 0;
-    heap->unfound = heap->white;
-    heap->rest = RRCI_MUTATOR;
-    heap->stage = heap->step.is_stale || heap->step.gave_numbers ? RRCI_MIRRORING : RRCI_RELEASING;
-    heap->cursor = SIZE_MAX;
-}
-
-/* Do objects become weak later in this step, or have they just become so, and have their anchors? */
-static int rrci_is_undecided(const rrc_heap *heap)
-{
-    return heap->stage < RRCI_RELEASING && heap->stage != RRCI_UNLINKING && heap->stage != RRCI_FORGETTING;
-}
-
-/* What has become weak in this step becomes strong again; after an error, all that C refers to. */
-static void rrci_stop_weighing(rrc_heap *heap, int code)
-{
-    heap->step.code = code;
-    heap->step.is_given_up = 1;
-    heap->links_made += heap->step.links_made;
-    heap->changes += heap->step.changes;
-    rrci_end_weighing(heap);
-    heap->stage = RRCI_RELEASING;
-}
-
-/* If the step that ends was made because there had been none for long: was it worth the while? (One that was given up
-   does not count.) */
-static void rrci_adapt_cycles(rrc_heap *heap)
-{
-    const rrci_step *step = &heap->step;
-    int has_found = heap->weak_count > step->weak || rrci_pending(heap) > step->pending;
-    if (step->is_given_up && step->code == RRC_OK)
-        return;
-    heap->cycles = 0;
-    if (!step->was_quiet || has_found)
-        heap->most_cycles = RRCI_LEAST_CYCLES;
-    else if (heap->most_cycles < RRCI_MOST_CYCLES)
-        heap->most_cycles *= 2;
-    if (step->was_quiet && has_found)
-        heap->eager = RRCI_CYCLES_OF_A_DEATH;
-}
-
-static void rrci_end_step(rrc_heap *heap)
-{
-    rrci_adapt_cycles(heap);
-    heap->asked = 0;
-    if (heap->step.code != RRC_OK)
-        heap->links_made = heap->changes = 1;
-    heap->mirror_steps++;
-    heap->step.is_open = 0;
-    heap->stage = RRCI_IDLE;
-}
-
-/* The stages up to RRCI_ASIDE, which find garbage of C alone. */
-static void rrci_find_garbage_of_c(rrci_weighing *weighing)
-{
-    rrci_search *search = &weighing->search;
-    rrc_heap *heap = search->heap;
-    switch (heap->stage) {
-    case RRCI_EXPLAIN:
-        rrci_explain_edges(weighing);
-        if (weighing->is_moved)
-            heap->step.code = RRC_ETOUCH;
-        if (heap->cursor < heap->step.tracked)
-            break;
-        if (heap->step.code != RRC_OK)
-            rrci_stop_weighing(heap, heap->step.code);
-        else
-            rrci_begin_stage(heap, RRCI_SIFTING);
-        break;
-    case RRCI_SIFTING:
-        rrci_sift(search);
-        if (heap->cursor < heap->step.tracked)
-            break;
-        if (heap->step.suspects == 0 && heap->uncollectable + heap->cleared == 0)
-            rrci_end_weighing(heap);
-        else
-            rrci_begin_stage(heap, RRCI_SCAN);
-        break;
-    case RRCI_SCAN:
-        rrci_scan(search);
-        if (heap->scan == SIZE_MAX)
-            heap->stage = RRCI_DRAIN;
-        break;
-    case RRCI_DRAIN:
-        rrci_drain_gray(search);
-        if (heap->gray.in != heap->gray.out)
-            break;
-        if (rrci_all_alive(heap)) {
-            rrci_pronounce(heap);
-            rrci_end_weighing(heap);
-        } else {
-            rrci_pronounce(heap);
-            rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
-        }
-        break;
-    case RRCI_FINALIZABLE:
-        rrci_keep_part(search);
-        if (heap->cursor < heap->gc[RRCI_TRACKED].count)
-            break;
-        rrci_drain_gray(search);
-        if (heap->gray.in != heap->gray.out)
-            break;
-        heap->keeping = 0;
-        rrci_begin_aside(heap);
-        break;
-    default:                            /* RRCI_ASIDE */
-        search->units += rrci_aside_part(heap, 0, search->max - search->units - search->at);
-        if (heap->cursor == 0)
-            rrci_end_weighing(heap);
-        break;
-    }
-}
-
-static void rrci_do_stage(rrci_weighing *weighing)
-{
-    rrci_search *search = &weighing->search;
-    rrc_heap *heap = search->heap;
-    switch (heap->stage) {
-    case RRCI_UNLINKING:
-        rrci_find_dead_links(search);
-        if (heap->cursor > 0)
-            break;
-        if (heap->passing == RRCI_P_YOUNG) {
-            rrci_begin_links(heap, RRCI_UNLINKING, RRCI_P_OLD);
-            break;
-        }
-        heap->stage = RRCI_FORGETTING;
-        heap->cursor = SIZE_MAX;
-        break;
-    case RRCI_FORGETTING:
-        rrci_find_dead_nodes(search);
-        if (heap->cursor > 0)
-            break;
-        rrci_note_deaths(heap);
-        if (heap->gc_disabled)
-            heap->stage = RRCI_TRIMMING;
-        else
-            rrci_begin_explaining(heap);
-        break;
-    case RRCI_MIRRORING:
-        rrci_mirror_stale(weighing);
-        if (heap->step.code == RRC_OK && heap->cursor > 0)
-            break;
-        heap->stage = RRCI_RELEASING;
-        heap->cursor = SIZE_MAX;
-        break;
-    case RRCI_RELEASING:
-        rrci_release_tracked(search);
-        if (heap->cursor == 0)
-            rrci_begin_links(heap, RRCI_RELEASING_P, RRCI_P_YOUNG);
-        break;
-    case RRCI_RELEASING_P:
-        rrci_release_links(search);
-        if (heap->cursor > 0)
-            break;
-        if (heap->passing == RRCI_P_YOUNG)
-            rrci_begin_links(heap, RRCI_RELEASING_P, RRCI_P_OLD);
-        else
-            heap->stage = RRCI_TRIMMING;
-        break;
-    case RRCI_TRIMMING:
-        search->units += rrci_trim(heap, search->max - search->units - search->at);
-        if (rrci_may_go_on(search))
-            rrci_end_step(heap);
-        break;
-    default:
-        rrci_find_garbage_of_c(weighing);
-    }
-}
-
-/* A slice of the open step. Returns the units done: less than max if the step has ended. */
-static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
-{
-    rrci_weighing weighing;
-    rrci_begin_weighing(&weighing, heap, function);
-    weighing.search.is_divided = 1;
-    weighing.search.max = max;
-    heap->state = RRCI_STEPPING;
-    while (heap->step.is_open && rrci_may_go_on(&weighing.search)) {
-        int looks = heap->stage == RRCI_UNLINKING || heap->stage == RRCI_FORGETTING;
-        if (heap->gc_disabled && rrci_is_undecided(heap))
-            rrci_stop_weighing(heap, RRC_OK);
-        heap->step.looks_for_deaths = looks;
-        if (looks)
-            RRCI_BEGIN_HOOK(heap);
-        rrci_do_stage(&weighing);
-        if (looks)
-            RRCI_END_HOOK(heap);
-        heap->step.looks_for_deaths = 0;
-        if (weighing.search.is_wrong) {
-            weighing.search.is_wrong = 0;
-            rrci_stop_weighing(heap, RRC_ETRAVERSE);
-        }
-    }
-    heap->state = heap->rest;
-    return weighing.search.units + weighing.search.at;
-}
-
-/* Objects that the open step made weak stay strong. */
-static void rrci_give_up_step(rrc_heap *heap, const char *function)
-{
-    if (!heap->step.is_open)
-        return;
-    if (rrci_is_undecided(heap))
-        rrci_stop_weighing(heap, RRC_OK);
-    if (heap->stage == RRCI_UNLINKING || heap->stage == RRCI_FORGETTING) {
-        heap->step.is_open = 0;
-        heap->stage = RRCI_IDLE;
-    } else {
-        rrci_step_slice(heap, SIZE_MAX, function);
-    }
-}
-
-static int rrci_whole_step(rrc_heap *heap, const char *function)
-{
-    rrci_give_up_step(heap, function);
-    rrci_begin_step(heap);
-    rrci_step_slice(heap, SIZE_MAX, function);
-    return heap->step.code;
-}
-
-/* May a step be made now? Returns a code. RRC_EPHASE may not be logged. */
-static int rrci_may_step(rrc_heap *heap, const char *function)
-{
-    int code = rrci_gate(heap, RRCI_ENDS, function);
-    if (code != RRC_OK)
-        return code;
-    if (!RRCI_IS_MIRRORED(heap))
-        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
-                          "this heap is not mirrored: its rrc_desc lacks mirror");
-    return rrci_is_busy(heap) ? RRC_EPHASE : RRC_OK;
-}
-
-RRC_API int rrc_mirror_step(rrc_heap *heap)
-{
-    const char *function = "rrc_mirror_step";
-    int code = rrci_may_step(heap, function);
-    return code == RRC_OK ? rrci_whole_step(heap, function) : code;
-}
-
-RRC_API size_t rrc_mirror_work(rrc_heap *heap, size_t max)
-{
-    const char *function = "rrc_mirror_work";
-    if (rrci_may_step(heap, function) != RRC_OK)
-        return 0;
-    if (!heap->step.is_open)
-        rrci_begin_step(heap);
-    return rrci_step_slice(heap, max > 0 ? max : SIZE_MAX, function);
-}
-
-RRC_API int rrc_mirror_is_due(rrc_heap *heap)
-{
-    if (heap == NULL || !RRCI_IS_MIRRORED(heap))
-        return 0;
-    if (heap->step.is_open)
-        return 1;
-    if (heap->changes == 0 && heap->idle == 0)
-        return 0;
-    heap->asked++;
-    return heap->changes > (rrci_count_links(heap) + rrci_count_tracked(heap)) / 4
-        || heap->asked >= (heap->changes > 0 ? 8 : heap->patience);
-}
-
-RRC_API int rrc_mirror_cycle(rrc_heap *heap)
-{
-    int is_due = rrc_mirror_is_due(heap);
-    if (heap == NULL || !RRCI_IS_MIRRORED(heap))
-        return 0;
-    is_due |= heap->eager > 0;
-    heap->eager -= heap->eager > 0;
-    return ++heap->cycles >= heap->most_cycles || is_due;
-}
-
-/* So many new links are never too many. */
-#define RRCI_FEW_LINKS 64
-
-RRC_API void rrc_mirror_keep_up(rrc_heap *heap, int has_cycle_ended)
-{
-    int is_due;
-    if (rrci_gate(heap, RRCI_MUTATES, "rrc_mirror_keep_up") != RRC_OK || !RRCI_IS_MIRRORED(heap) || RRCI_IN_STEP(heap))
-        return;
-    if (has_cycle_ended)
-        is_due = rrc_mirror_cycle(heap);
-    else
-        is_due = heap->links_made > rrci_count_links(heap) / 4 + RRCI_FEW_LINKS;
-    if (is_due)
-        rrc_mirror_step(heap);
-    rrc_run_pending(heap, 0);
-}
-
-/* One round of rrc_gc_collect, without the pending work. In a collection at once, the first step lets wrappers become
-   weak, the second one finds that those which have died are garbage of C, and the third one roots the others again. */
-static void rrci_mirror_cycle(rrc_heap *heap)
-{
-    const char *function = "rrc_gc_collect";
-    int is_at_once = heap->desc.collects_at_once && heap->wrappers > 0;
-    heap->is_at_once = (char)is_at_once;
-    rrci_whole_step(heap, function);
-    heap->is_at_once = 0;               /* finalizers can run in collect */
-    if (heap->desc.collect != NULL)
-        heap->desc.collect(heap->desc.userdata);
-    heap->is_at_once = (char)is_at_once;
-    rrci_whole_step(heap, function);
-    heap->is_at_once = 0;
-    if (is_at_once)
-        rrci_whole_step(heap, function);
-}
-
-/* The heap ends: no mirror hook is called from now on. The p's of P links are rooted, so that they stay. Links
-   whose p has died are dissolved. (After an error, an open step would root all that C refers to. It would call
-   mirror for each edge node that has died, and then root what the object owns. All p's are rooted here instead.) */
-static void rrci_mirror_end(rrc_heap *heap)
-{
-    size_t i;
-    int kind;
-    heap->step.code = RRC_OK;
-    heap->step.is_given_up = 1;         /* (so that no more errors are looked for) */
-    rrci_give_up_step(heap, "rrc_heap_free");
-    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++) {
-            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (!rrci_is_p_linked(heap, ob))
-                rrci_clear_weak(heap, ob);
-            if (RRCI_HAS_CELLS(heap) && rrci_mirror_head_of(ob)->is.node != NULL)
-                rrci_free_cell(heap, (rrc_cell *)rrci_mirror_head_of(ob)->is.node);
-            rrci_mirror_head_of(ob)->is.node = NULL;
-            rrci_forget_listed(heap, rrci_mirror_head_of(ob));
-        }
-    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
-        for (i = 0; i < heap->list[kind].count; i++)
-            rrc_touch(heap, rrci_at(&heap->list[kind], i)->ob);
-    rrci_free_table(heap, heap->targets, heap->targets_room * sizeof *heap->targets);
-    heap->node_count = 0;
-    heap->desc.mirror = NULL;           /* (anchor stays: it tells that the host is closed) */
-    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
-        for (i = heap->list[kind].count; i-- > 0;) {
-            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            int is_lost = RRCI_IS_WEAK(ob);
-            rrci_clear_weak(heap, ob);
-            if (is_lost)
-                rrci_dissolve(heap, &heap->list[kind], i, RRCI_HAS_CELLS(heap), "rrc_heap_free");
-        }
-}
-
-/* ---- maps: linear probing ---- */
-
-typedef struct rrci_entry {
-    const void *key;            /* NULL: it is empty */
-    void       *value;
-} rrci_entry;
-
-static size_t rrci_home_in_map(const rrc_map *map, const void *key)
-{
-    return (size_t)((uint64_t)(uintptr_t)key * RRCI_GOLDEN >> 32) & (map->size - 1);
-}
-
-/* The entry of key, or the empty one where it would go. There is one. */
-static rrci_entry *rrci_find_entry(const rrc_map *map, const void *key)
-{
-    size_t i = rrci_home_in_map(map, key);
-    while (map->entries[i].key != NULL && map->entries[i].key != key)
-        i = (i + 1) & (map->size - 1);
-    return &map->entries[i];
-}
-
-RRC_API void *rrc_map_get(const rrc_map *map, const void *key)
-{
-    return map->size > 0 ? rrci_find_entry(map, key)->value : NULL;
-}
-
-/* Later entries that were pushed away from their homes move up. */
-static void rrci_empty_entry(rrc_map *map, const rrci_entry *entry)
-{
-    size_t mask = map->size - 1, hole = (size_t)(entry - map->entries), i;
-    for (i = (hole + 1) & mask; map->entries[i].key != NULL; i = (i + 1) & mask)
-        if (((i - rrci_home_in_map(map, map->entries[i].key)) & mask) >= ((i - hole) & mask)) {
-            map->entries[hole] = map->entries[i];
-            hole = i;
-        }
-    map->entries[hole].key = NULL;
-    map->entries[hole].value = NULL;
-    map->count--;
-}
-
-RRC_API void rrc_map_put(rrc_map *map, const void *key, void *value)
-{
-    rrci_entry *entry;
-    if (map->size == 0)
-        return;                         /* there is nothing to take out */
-    entry = rrci_find_entry(map, key);
-    if (value != NULL) {
-        map->count += entry->key == NULL;
-        entry->key = key;
-        entry->value = value;
-    } else if (entry->key != NULL) {
-        rrci_empty_entry(map, entry);
-    }
-}
-
-RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map)
-{
-    static const rrc_map empty = { 0, 0, NULL };
-    rrci_free_table(heap, map->entries, map->size * sizeof *map->entries);
-    *map = empty;
-}
-
-/* (A third of the entries stays empty.) */
-RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more)
-{
-    const char *function = "rrc_map_reserve";
-    rrc_map grown = { 0, 0, NULL };
-    size_t count, i;
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
-    if (code != RRC_OK)
-        return code;
-    if (map == NULL)
-        return rrci_error(heap, RRC_ENULL, function, NULL, NULL, "map is NULL");
-    if (more > SIZE_MAX / 64 - map->count)
-        return RRC_ENOMEM;
-    grown.size = map->size > 0 ? map->size : 16;
-    count = map->count + more;
-    while (count + count / 2 >= grown.size)
-        grown.size *= 2;
-    if (grown.size == map->size)
-        return RRC_OK;
-    grown.entries = (rrci_entry *)rrci_alloc_table(heap, grown.size * sizeof *grown.entries);
-    if (grown.entries == NULL)
-        return RRC_ENOMEM;
-    memset(grown.entries, 0, grown.size * sizeof *grown.entries);
-    for (i = 0; i < map->size; i++)
-        if (map->entries[i].key != NULL)
-            rrc_map_put(&grown, map->entries[i].key, map->entries[i].value);
-    rrc_map_free(heap, map);
-    *map = grown;
-    return RRC_OK;
-}
-
-#endif /* RRC_MIRROR */
-
 #ifndef RRC_NO_CYCLES
 /* ---- all at once ---- */
 
-/* How many steps a round of rrc_gc_collect can make besides those of rrci_mirror_cycle. */
-#define RRCI_FURTHER_STEPS 10
+/* How many searches a round of rrc_gc_collect can make besides those of the layer's `collect`. */
+#define RRCI_FURTHER_SEARCHES 10
 
 /* Do the pending work of a round of rrc_gc_collect.
-   In a mirrored heap a step takes what waits as held, with all that it owns. When that has gone, a cycle of C that it
-   owned can be garbage, and so can wrappers that its foreign object held; when it was found alive after all, what it
-   lets go of is not known yet. So there is a further step after any work, until one leaves nothing to do. (The limit is
-   for deallocs that make garbage.) */
+   A layer takes what waits as held, with all that it owns. When that has gone, a cycle of C that it owned can be
+   garbage, and so can wrappers that its foreign object held; when it was found alive after all, what it lets go of
+   is not known yet. So there is a further search after any work, until one leaves nothing to do. (The limit is for
+   deallocs that make garbage.) */
 static void rrci_end_round(rrc_heap *heap)
 {
-    int steps = 0;
+    int searches = 0;
     while (rrci_pending(heap) > 0) {
         rrci_do_pending(heap, SIZE_MAX);
-        if (!RRCI_IS_MIRRORED(heap) || steps++ == RRCI_FURTHER_STEPS)
+        if (!RRCI_LISTENS(heap) || searches++ == RRCI_FURTHER_SEARCHES)
             return;
-        RRCI_MIRRORED(heap, (void)rrci_whole_step(heap, "rrc_gc_collect"));
+        heap->layer->search(heap);
     }
 }
 
@@ -10283,8 +8275,8 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
     for (round = 0; ; round++) {
         was_planned = heap->plan == RRCI_NO_SEARCH;     /* the host may just end a collection that it began before */
         finalized = heap->finalized;
-        if (RRCI_IS_MIRRORED(heap)) {
-            RRCI_MIRRORED(heap, rrci_mirror_cycle(heap));
+        if (RRCI_LISTENS(heap)) {
+            heap->layer->collect(heap);
         } else if (heap->desc.collect != NULL) {
             heap->desc.collect(heap->desc.userdata);
             if (heap->state != heap->rest) {
@@ -10328,58 +8320,35 @@ RRC_API int rrci_check_config(rrc_heap *heap, const char *config)
                         : rrci_gate(heap, RRCI_MUTATES, "rrc_check_config");
 }
 
-#ifdef RRC_MIRROR
-/* The same for a heap with cells. */
-static const char *rrci_wrong_cell_hook(const rrc_desc *desc)
-{
-    if (desc->survivor != NULL || desc->mirror != NULL || desc->anchor != NULL || desc->parted != NULL
-        || RRCI_SURVIVOR_IS_FIXED)
-        return "in a heap with cells survivor, mirror, anchor and parted are the header's";
-    return desc->pin == NULL ? "pin is missing" : desc->new_node == NULL ? "new_node is missing"
-         : desc->write_node == NULL ? "write_node is missing" : desc->join == NULL ? "join is missing" : NULL;
-}
-#endif
-
 /* A text that names a hook which is missing, or NULL. */
-static const char *rrci_missing_hook(const rrc_desc *desc)
+static const char *rrci_missing_hook(const rrc_desc *desc, int has_layer)
 {
-    int needs_trace = !RRCI_TRACE_IS_FIXED;
     if (!RRCI_CYCLES && desc->incremental)
         return "incremental is set, but the implementing unit was built with RRC_NO_CYCLES";
 #ifdef RRC_NO_STDLIB
     if (desc->realloc == NULL)
         return "realloc is missing, which RRC_NO_STDLIB needs";
 #endif
-#ifndef RRC_MIRROR
-    if (desc->mirror != NULL || desc->anchor != NULL || desc->pin != NULL)
-        return "mirror, anchor or pin is there, but the implementing unit was built without RRC_MIRROR";
-#else
-    if (desc->pin != NULL || desc->new_node != NULL || desc->write_node != NULL || desc->join != NULL)
-        return rrci_wrong_cell_hook(desc);
-    if ((desc->mirror == NULL) != (desc->anchor == NULL))
-        return desc->mirror == NULL ? "anchor is there, but mirror is missing"
-                                    : "mirror is there, but anchor is missing";
-    needs_trace = needs_trace && desc->mirror == NULL;
-#endif
-    if (needs_trace && desc->trace == NULL)
+    if (!RRCI_TRACE_IS_FIXED && !has_layer && desc->trace == NULL)
         return "trace is missing";
     return !RRCI_SURVIVOR_IS_FIXED && desc->survivor == NULL ? "survivor is missing" : NULL;
 }
 
-RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
+/* A new heap, with or without a layer. */
+static rrc_heap *rrci_make_heap(const rrc_desc *desc, const char *config, const rrci_layer *layer, const char *function)
 {
     rrc_heap *heap;
     const char *missing;
     int kind;
     if (desc == NULL) {
-        rrci_report(NULL, RRC_ENULL, "rrc_heap_new", NULL, NULL, "desc is NULL");
+        rrci_report(NULL, RRC_ENULL, function, NULL, NULL, "desc is NULL");
         return NULL;
     }
     if (rrci_compare_config(desc, config) != RRC_OK)
         return NULL;
-    missing = rrci_missing_hook(desc);
+    missing = rrci_missing_hook(desc, layer != NULL);
     if (missing != NULL) {
-        rrci_report(desc, RRC_EDESC, "rrc_heap_new", NULL, NULL, missing);
+        rrci_report(desc, RRC_EDESC, function, NULL, NULL, missing);
         return NULL;
     }
     heap = (rrc_heap *)rrci_realloc(desc, NULL, 0, sizeof *heap);
@@ -10388,12 +8357,13 @@ RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
     memset(heap, 0, sizeof *heap);
     heap->desc = *desc;
     heap->memory = sizeof *heap;
-#ifdef RRC_MIRROR
-    heap->most_cycles = RRCI_LEAST_CYCLES;
-    heap->mirror_userdata = RRCI_HAS_CELLS(heap) ? heap : desc->userdata;
-    if (RRCI_HAS_CELLS(heap))
-        rrci_set_cell_hooks(heap);
-#endif
+    heap->layer = layer;
+    if (layer != NULL) {
+        heap->layer_bytes = layer->bytes;
+        heap->listens = 1;
+        heap->desc.slot = NULL;         /* p can be dead before the header learns of it */
+        heap->desc.mark_from_c = NULL;  /* (its trace is never called) */
+    }
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_dict *dict = &heap->list[kind].dict;
         dict->by_ob = !desc->reports_marks && ((kind & RRCI_O) != 0 || RRCI_HAS_SLOT(heap));
@@ -10401,6 +8371,11 @@ RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
         dict->on = !dict->optional;
     }
     return heap;
+}
+
+RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
+{
+    return rrci_make_heap(desc, config, NULL, "rrc_heap_new");
 }
 
 RRC_API void *rrc_userdata(const rrc_heap *heap)
@@ -10630,7 +8605,7 @@ static void rrci_order(rrc_heap *heap, const char *function)
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
     size_t limit = rrci_most_marked(heap), marked = 0, i;
     int goes_on = 1, rounds_left = RRCI_MOST_ROUNDS / 10;
-    if (heap->desc.mark_from_c == NULL || RRCI_IS_CLOSED(heap))
+    if (heap->desc.mark_from_c == NULL)
         return;
     heap->orders = RRCI_BY_OWNERS;
     rrci_do_last(heap, &rounds_left);
@@ -10656,8 +8631,8 @@ static void rrci_drop_held_for_others(rrc_heap *heap)
     size_t i;
     for (i = list->count; i-- > 0;) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        if (rrci_is_held_for_others(rrci_gc_head_of(ob))) {
-            rrci_hold_for_others(rrci_gc_head_of(ob), 0);
+        if (rrci_is_held_for_others(heap, ob)) {
+            rrci_hold_for_others(heap, ob, 0);
             rrci_drop_or_defer(heap, ob);
         }
     }
@@ -10767,16 +8742,17 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
         return SIZE_MAX;
     }
     rrci_end_in_slices(heap, function);
-    RRCI_MIRRORED(heap, rrci_mirror_end(heap));
+    if (RRCI_LISTENS(heap))
+        heap->layer->end(heap);
+    heap->listens = 0;
     heap->state = heap->rest = RRCI_ENDING;
     heap->running = 1;                  /* deallocs wait for rrci_do_last */
     rrci_end_objects(heap);
     if (rrci_close_mail(heap))
         rrci_end_objects(heap);
     held = rrci_part_all(heap);
-#ifdef RRC_MIRROR
-    rrci_free_cells(heap);
-#endif
+    if (heap->layer != NULL)
+        heap->layer->free(heap);
     heap->running = 0;
     rrci_free_tables(heap);
     heap->state = heap->rest = RRCI_HUSK;
@@ -10820,16 +8796,6 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->major_collections = heap->major_collections;
     stats->searches = heap->searches;
     stats->memory = heap->memory;
-    stats->weak = stats->edge_nodes = stats->mirrored = stats->mirror_steps = 0;
-    stats->mirror_cycles = stats->cells = 0;
-#ifdef RRC_MIRROR
-    stats->weak = heap->weak_count;
-    stats->edge_nodes = heap->node_count;
-    stats->mirrored = heap->mirrored;
-    stats->mirror_steps = heap->mirror_steps;
-    stats->mirror_cycles = heap->cycles;
-    stats->cells = heap->cell_count;
-#endif
     return RRC_OK;
 }
 
@@ -10998,14 +8964,14 @@ static void rrci_check_queue(rrci_checker *checker)
             index = 0;
         }
         ob = chunk->queue.ob[index++];
-        bytes += rrci_bytes_of(ob);
+        bytes += rrci_bytes_of(heap, ob);
         if (rrci_is_freed(ob))
             rrci_found(checker, RRC_EFREED, ob, NULL, "the object is still in the queue");
         else if (RRCI_COUNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL, "the queue's reference to this object was dropped");
     }
     for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = rrci_next_deferred(ob), i++) {
-        bytes += rrci_bytes_of(ob);
+        bytes += rrci_bytes_of(heap, ob);
         if (RRCI_COUNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL,
                        "the reference of an object that waits for its dealloc was dropped");
@@ -11015,7 +8981,7 @@ static void rrci_check_queue(rrci_checker *checker)
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->gc[kind].count; i++)
             if (!rrci_is_hole(*rrci_ob_at(&heap->gc[kind], i)))
-                bytes += rrci_bytes_of(*rrci_ob_at(&heap->gc[kind], i));
+                bytes += rrci_bytes_of(heap, *rrci_ob_at(&heap->gc[kind], i));
     if (checker->code == RRC_OK && bytes != heap->pending_bytes)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL,
                    "the size or the type of an object has changed while it waited for rrc_run_pending");
@@ -11085,93 +9051,10 @@ static void rrci_check_tracked(rrci_checker *checker)
     if (finalizable != heap->finalizable)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
     if (checker->code == RRC_OK && heap->alive == 0 && !rrci_is_started(heap) && !rrci_is_sweeping(heap)
-        && !RRCI_STEP_IS_OPEN(heap) && rrci_count_tracked(heap) > 0)
+        && RRCI_IS_IDLE(heap) && rrci_count_tracked(heap) > 0)
         rrci_check_traverses(checker);
 }
 #endif
-
-#ifdef RRC_MIRROR
-
-static void rrci_check_weak(rrci_checker *checker, const rrci_search *search, rrc_object *ob)
-{
-    intptr_t outside = rrci_has_gc_head(ob) ? rrci_unexplained(search, ob) : rrci_weight(checker->heap, ob);
-    if (rrci_has_gc_head(ob))
-        rrci_gc_head_of(ob)->is.refs = 0;
-    if (RRCI_IS_WEAK(ob) && rrci_is_touched(checker->heap, ob) && outside > 0)
-        rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
-}
-
-/* Check that only tracked objects hold weak objects, and not waiting garbage. In debug builds, check that
-   their owners' edge nodes list them. */
-static void rrci_check_owners(rrci_checker *checker)
-{
-    rrc_heap *heap = checker->heap;
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    rrci_weighing weighing;
-    size_t i;
-    int kind;
-    if (rrci_count_tracked(heap) == 0)
-        return;
-    rrci_begin_weighing(&weighing, heap, "rrc_check");
-    for (i = 0; i < list->count; i++)
-        rrci_compare_edges(&weighing, *rrci_ob_at(list, i), rrci_visit_reference);
-    for (i = 0; i < list->count; i++)
-        rrci_check_weak(checker, &weighing.search, *rrci_ob_at(list, i));
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            if (!rrci_is_tracked(rrci_at(&heap->list[kind], i)->ob))
-                rrci_check_weak(checker, &weighing.search, rrci_at(&heap->list[kind], i)->ob);
-    if (weighing.is_moved && checker->code == RRC_OK)
-        checker->code = RRC_ETOUCH;
-}
-
-/* The host holds the edge node of a strong object: by its anchor, or by the p of its P link, which is anchored. */
-static void rrci_check_node(rrci_checker *checker, rrc_object *ob)
-{
-    rrc_heap *heap = checker->heap;
-    rrc_gcref node = rrc_mirror_node(heap, ob), survivor;
-    if (node == NULL || RRCI_IS_WEAK(ob) || heap->depth > 0)
-        return;
-    RRCI_BEGIN_HOOK(heap);
-    survivor = RRC_HOST_SURVIVOR(heap, node);
-    RRCI_END_HOOK(heap);
-    if (survivor == NULL)
-        rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is strong, but its edge node has died");
-}
-
-/* Check that something stands for each weak object, that strong ones have live edge nodes, and the counters. */
-static void rrci_check_mirror(rrci_checker *checker)
-{
-    rrc_heap *heap = checker->heap;
-    size_t weak = 0, nodes = 0, i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            if (rrci_is_tracked(ob))
-                continue;
-            weak += RRCI_IS_WEAK(ob);
-            if (RRCI_IS_WEAK(ob) && !rrci_is_p_linked(heap, ob))
-                rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
-        }
-    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++) {
-            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (rrci_is_hole(ob))
-                continue;
-            weak += RRCI_IS_WEAK(ob);
-            nodes += rrc_mirror_node(heap, ob) != NULL;
-            if (rrci_was_weak(ob) && rrci_target(heap, ob) == NULL)
-                rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
-            rrci_check_node(checker, ob);
-        }
-    if (heap->depth == 0 && (weak != heap->weak_count || nodes > heap->node_count))
-        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "weak objects or edge nodes are not counted right");
-    if (checker->code == RRC_OK && heap->found_dead == 0 && heap->depth == 0 && !RRCI_STEP_IS_OPEN(heap))
-        rrci_check_owners(checker);
-}
-
-#endif /* RRC_MIRROR */
 
 /* Check I5: the reserves on which the next collection relies. */
 static void rrci_check_reserves(rrci_checker *checker)
@@ -11221,7 +9104,8 @@ RRC_API int rrc_check(rrc_heap *heap)
 #ifndef RRC_NO_CYCLES
     if (heap->gc_walking == 0) {
         rrci_check_tracked(&checker);
-        RRCI_MIRRORED(heap, rrci_check_mirror(&checker));
+        if (RRCI_LISTENS(heap))
+            heap->layer->check_all(heap, &checker);
     }
 #endif
     rrci_check_reserves(&checker);
@@ -11404,19 +9288,19 @@ static unsigned rrci_what_is(rrc_heap *heap, rrc_object *ob)
         is |= RRC_IS_FINALIZED;
     if (rrci_is_wrapper(heap, ob))
         is |= RRC_IS_WRAPPER;
-    if (RRCI_IS_MIRRORED(heap) && RRCI_IS_WEAK(ob))
+    if (rrci_is_layers(heap, ob))
         is |= RRC_IS_WEAK;
     return is;
 }
 
 /* The bytes of an object, without its heads. */
-static size_t rrci_self_size(rrc_object *ob)
+static size_t rrci_self_size(const rrc_heap *heap, rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
     size_t before;
     if (type == NULL || !rrci_has_gc_head(ob) || !rrci_is_sized(ob, type))
         return type != NULL ? type->tp_basicsize : 0;
-    before = rrci_bytes_before(type, 1);
+    before = rrci_bytes_before(heap, type, 1);
     return ((const rrci_var_head *)(const void *)((const char *)ob - before))->size - before;
 }
 
@@ -11431,9 +9315,9 @@ RRC_API int rrc_inspect(rrc_heap *heap, rrc_object *ob, rrc_info *info)
         return rrci_error(heap, RRC_EFREED, heap->inspecting, ob, NULL, "");
     info->is = rrci_what_is(heap, ob);
     info->p = (info->is & (RRC_IS_P_LINKED | RRC_IS_O_LINKED)) != 0 ? RRC_LINK(ob) : NULL;
-    info->references = rrc_refcnt(ob) - rrci_is_listed(ob);
+    info->references = rrc_refcnt(ob) - rrci_is_listed(heap, ob);
     info->outside = rrci_outside(heap, ob);
-    info->size = rrci_self_size(ob);
+    info->size = rrci_self_size(heap, ob);
     return RRC_OK;
 }
 #endif

@@ -1,5 +1,5 @@
 /* closed_port.c - a small VM with a closed collector, joined to the header by the steps 1 to 11 of
- * bindings/MIRRORING.md. The parts below have their numbers.
+ * bindings/closed/README.md. The parts below have their numbers.
  *
  * First comes the VM, which does not mention the header, and then the binding, a C library, and a program.
  * An argument says how often the VM collects: "./closed_port 1" collects at each allocation.
@@ -124,9 +124,9 @@ static object *vm_new(vm *m, size_t count)
 
 /* ==== the binding ==== */
 
-#define RRC_MIRROR                      /* 1 */
-#define RAWREFCOUNT_IMPLEMENTATION
+#define RAWREFCOUNT_IMPLEMENTATION      /* 1 */
 #include "rawrefcount.h"
+#include "bindings/closed/rrc_closed.h"
 
 /* 2: its object has it as tag. */
 typedef struct cell { rrc_cell head; weak_ref life; } cell;
@@ -201,7 +201,7 @@ static void keep_up(binding *b, int has_cycle_ended)
         vm_watch(&b->sentinel, p, cycle_is_over, b);
         b->has_sentinel = 1;
     }
-    rrc_mirror_keep_up(b->heap, has_cycle_ended);
+    rrc_closed_keep_up(b->heap, has_cycle_ended);
     if (!has_cycle_ended && rrc_get_stats(b->heap, &now) == RRC_OK && now.object_bytes > 2 * b->bytes + 100000) {
         rrc_gc_collect(b->heap);
         rrc_get_stats(b->heap, &now);
@@ -251,11 +251,11 @@ static void log_item(void *b, const rrc_log_item *item) { (void)b; fprintf(stder
 
 static int begin(binding *b, vm *m)
 {
-    rrc_desc desc = { .userdata = b, .cell_size = sizeof(cell), .pin = pin, .watch = watch, .forget = forget,
-                      .is_live = is_live, .new_node = new_node, .write_node = write_node, .join = join,
-                      .collect = collect, .log = log_item };
+    rrc_desc desc = { .userdata = b, .collect = collect, .log = log_item };
+    rrc_closed_desc closed = { .cell_size = sizeof(cell), .pin = pin, .watch = watch, .forget = forget,
+                               .is_live = is_live, .new_node = new_node, .write_node = write_node, .join = join };
     b->m = m;
-    b->heap = rrc_heap_new(&desc);
+    b->heap = rrc_closed_new(&desc, &closed);
     return b->heap != NULL;
 }
 

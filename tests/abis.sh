@@ -10,9 +10,13 @@ if ! have clang; then
     finish
 fi
 
-printf '#include "rawrefcount.h"\n#include "rawrefcount.h"\n' >"$out/declarations.c"
-printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n' >"$out/implementation.c"
-printf '#define RAWREFCOUNT_STATIC\n#include "rawrefcount.h"\n' >"$out/static.c"
+closed='#ifdef TEST_CLOSED
+#include "bindings/closed/rrc_closed.h"
+#endif
+'
+printf '#include "rawrefcount.h"\n#include "rawrefcount.h"\n%s' "$closed" >"$out/declarations.c"
+printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n%s' "$closed" >"$out/implementation.c"
+printf '#define RAWREFCOUNT_STATIC\n#include "rawrefcount.h"\n%s' "$closed" >"$out/static.c"
 for unit in declarations implementation static; do
     cp "$out/$unit.c" "$out/$unit.cc"
 done
@@ -36,7 +40,7 @@ for target in x86_64-pc-windows-msvc aarch64-pc-windows-msvc i686-pc-windows-msv
     wasm32) calls='memcpy memset strcmp __stack_pointer' ;;     # the last one is the linker's
     *) calls='memcpy memset strcmp' ;;
     esac
-    for settings in '' -DRRC_DEBUG -DRRC_MIRROR '-DRRC_MIRROR -DRRC_DEBUG'; do
+    for settings in '' -DRRC_DEBUG -DTEST_CLOSED '-DTEST_CLOSED -DRRC_DEBUG'; do
         rm -f "$out/implementation.o"
         compiles --target=$target $settings -std=c99 -O1 -c "$out/implementation.c" -o "$out/implementation.o"
         if have llvm-nm; then
@@ -60,7 +64,7 @@ done
 runs() {
     name=$1 runner=$2 program=$out/program.$3
     shift 3
-    for settings in '' -DRRC_DEBUG -DRRC_MIRROR '-DRRC_MIRROR -DRRC_DEBUG'; do
+    for settings in '' -DRRC_DEBUG -DTEST_CLOSED '-DTEST_CLOSED -DRRC_DEBUG'; do
         rm -f "$program"
         # shellcheck disable=SC2086
         if clang $free -std=c11 -Wall -Wextra -Werror -O1 "$@" -nostdlib $settings tests/freestanding.c -o "$program"

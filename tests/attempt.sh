@@ -20,8 +20,8 @@ defines_of() {
     case $1 in
     dict) echo -DHOST_SLOT=0 ;;
     slot) echo -DHOST_SLOT=1 -DHOST_MACROS=1 -DRRC_DEBUG ;;
-    mirror) echo -DRRC_MIRROR ;;
-    watched) echo -DRRC_MIRROR -DRRC_DEBUG ;;
+    mirror) echo -DTEST_CLOSED ;;
+    watched) echo -DTEST_CLOSED -DRRC_DEBUG ;;
     esac
 }
 

@@ -254,7 +254,7 @@ static void in_finalizer(void)
     if (in_finalizers++ == 0)
         switch (pick(&from, 8)) {
         case 0: to_variable(the_binding, i, k); break;
-        case 1: rrc_mirror_step(the_binding->heap); break;
+        case 1: rrc_closed_step(the_binding->heap); break;
         case 2: hold(the_binding, i, NULL, NOBODY); break;
         case 3: assign(i, NULL, NOBODY); break;
         default: break;
@@ -288,7 +288,7 @@ static void take_step(binding *b)
         break;
     case 17: vm_collect(b->m); break;
     case 18:
-        rrc_mirror_step(b->heap);
+        rrc_closed_step(b->heap);
         rrc_run_pending(b->heap, 0);
         break;
     default:

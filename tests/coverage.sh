@@ -12,7 +12,7 @@
 QUICK=1
 export QUICK
 out=$BUILD/coverage
-headers='rawrefcount.h bindings/insight/rrc_insight.h bindings/weak/rrc_weak.h'
+headers='rawrefcount.h bindings/closed/rrc_closed.h bindings/insight/rrc_insight.h bindings/weak/rrc_weak.h'
 mkdir -p "$out" || exit 1
 command=$1
 shift
@@ -179,7 +179,7 @@ END {
         }
     for (key in yes) {
         split(key, part, " ")
-        if (code(key) == "((void)(heap), 0)") {     # RRCI_IS_MIRRORED of a build without RRC_MIRROR is no condition
+        if (code(key) == "((void)(heap), 0)") {     # rrci_close_mail of a build without RRC_THREADS is no condition
             branch_count -= 2
             continue
         }

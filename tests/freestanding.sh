@@ -10,6 +10,9 @@ cat >"$out/header.c" <<'END'
 #ifndef RRC_NO_CYCLES
 #include "bindings/weak/rrc_weak.h"
 #endif
+#ifdef TEST_CLOSED
+#include "bindings/closed/rrc_closed.h"
+#endif
 END
 cp "$out/header.c" "$out/header.cc"
 free='-ffreestanding -fno-builtin -fno-stack-protector -fno-pic -O1'
@@ -17,7 +20,7 @@ free='-ffreestanding -fno-builtin -fno-stack-protector -fno-pic -O1'
 IFS=$NEWLINE
 for cc in $(compilers); do
     unset IFS
-    for settings in '' '-DRRC_MIRROR -DRRC_DEBUG' '-DRRC_NO_CYCLES'; do
+    for settings in '' '-DTEST_CLOSED -DRRC_DEBUG' '-DRRC_NO_CYCLES'; do
         rm -f "$out/header.o"
         expect "$cc $settings: compiles without a header of the C library" sh -c \
             "$cc -std=c99 $STRICT $free -nostdinc -isystem '$($cc -print-file-name=include)' -DRRC_NO_STDLIB \

@@ -74,6 +74,9 @@ static void *letter_malloc(size_t size)
 #endif
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
+#ifdef TEST_CLOSED
+#include "bindings/closed/rrc_closed.h"
+#endif
 
 #ifdef TEST_NO_CYCLES
 /* What the toy host calls only if its options ask for it, which no test of such a build does. */

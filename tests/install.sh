@@ -20,7 +20,8 @@ expect "the .pc file has the header's version $version" \
     grep -qx "Version: $version" "$stage/opt/rrc/lib/pkgconfig/rawrefcount.pc"
 expect "rrc_weak.h, too" cmp -s bindings/weak/rrc_weak.h "$stage/opt/rrc/include/rrc_weak.h"
 expect "rrc_insight.h, too" cmp -s bindings/insight/rrc_insight.h "$stage/opt/rrc/include/rrc_insight.h"
-expect "nothing else is installed" test "$(find "$stage" -type f | wc -l)" -eq 4
+expect "rrc_closed.h, too" cmp -s bindings/closed/rrc_closed.h "$stage/opt/rrc/include/rrc_closed.h"
+expect "nothing else is installed" test "$(find "$stage" -type f | wc -l)" -eq 5
 $MAKE -s --no-print-directory uninstall DESTDIR="$stage" PREFIX=/opt/rrc
 expect "uninstall leaves no file" test "$(find "$stage" -type f | wc -l)" -eq 0
 

@@ -1,4 +1,4 @@
-/* Garbage over both heaps of a host whose collector is closed: RRC_MIRROR.
+/* Garbage over both heaps of a host whose collector is closed: TEST_CLOSED.
  *
  *     mirror cases [PART_OF_A_NAME...]            one story each
  *     mirror graphs FILE...                       what tests/graphs tells, as far as such a host can

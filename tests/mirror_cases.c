@@ -17,6 +17,15 @@ static rrc_object *at(const m_world *w, int ob)
     return w->ob[ob].ob;
 }
 
+static rrc_closed_stats closed_stats_of(m_world *w)
+{
+    rrc_closed_stats stats;
+
+    memset(&stats, 0, sizeof stats);
+    check_int(rrc_closed_get_stats(w->v->heap, &stats), RRC_OK);
+    return stats;
+}
+
 static rrc_stats stats_of(m_world *w)
 {
     rrc_stats stats;
@@ -66,8 +75,8 @@ static void check_all_gone(m_world *w)
         check_ptr(w->p[i].at, NULL);
     for (i = 0; i < w->ob_count; i++)
         check_ptr(w->ob[i].ob, NULL);
-    check_int(stats_of(w).weak, 0);
-    check_int(stats_of(w).edge_nodes, 0);
+    check_int(rrc_closed_count_weak(w->v->heap), 0);
+    check_int(closed_stats_of(w).edge_nodes, 0);
     check_int(stats_of(w).objects, 0);
 }
 
@@ -113,7 +122,7 @@ static void count_call(rrc_heap *heap, rrc_weakref *ref, void *arg)
 static void live(vm *v, int rounds)
 {
     while (rounds-- > 0) {
-        check_int(rrc_mirror_step(v->heap), RRC_OK);
+        check_int(rrc_closed_step(v->heap), RRC_OK);
         vm_collect(v);
         rrc_run_pending(v->heap, 0);
         rrc_weak_run(v->heap, 0);
@@ -281,7 +290,7 @@ static void through_pure_c_objects(void)
     m_drop(w, x);
     live_on(w, 2);
     check(at(w, y) != NULL && w->p[closure].at != NULL);
-    check_int(stats_of(w).edge_nodes, 3);
+    check_int(closed_stats_of(w).edge_nodes, 3);
     m_root(w, proxy, 0);
     live_on(w, 2);
     check_all_gone(w);
@@ -427,7 +436,7 @@ static void a_move_without_touch_is_found(void)
     check_int(w->lost, 1);
     w->soft = 0;
     w->ob[w->ob[b].ref[1]].p = NOBODY;
-    rrc_mirror_step(w->v->heap);
+    rrc_closed_step(w->v->heap);
 #endif
     m_close(w);
 }
@@ -453,7 +462,7 @@ static void an_untracked_owner_keeps_what_it_owns(void)
 
     live_on(w, 1);
     m_track(w, a, 0);
-    check_int(stats_of(w).edge_nodes, 0);
+    check_int(closed_stats_of(w).edge_nodes, 0);
     vm_collect(w->v);
     m_compare(w);
     m_root(w, proxy, 0);
@@ -483,7 +492,7 @@ static void a_new_proxy_keeps_the_edges(void)
     p = m_new_p(w);
     m_root(w, p, 1);
     check_int(m_link(w, p, a, 0), RRC_OK);
-    check_int(stats_of(w).mirrored, 1);
+    check_int(closed_stats_of(w).mirrored, 1);
     m_drop(w, a);
     vm_collect(w->v);                   /* before any step */
     m_compare(w);
@@ -647,7 +656,7 @@ static int codes_inside[2];
 
 static void step_inside(m_world *w)
 {
-    codes_inside[0] = rrc_mirror_step(w->v->heap);
+    codes_inside[0] = rrc_closed_step(w->v->heap);
     codes_inside[1] = (int)rrc_run_pending(w->v->heap, 0);
 }
 
@@ -675,7 +684,7 @@ static void mirrored_heaps_are_not_driven(void)
     rrc_heap *heap = w->v->heap;
 
     check_int(rrc_major_collection_trace(heap), RRC_EPHASE);
-    check(strstr(w->v->last_text, "rrc_mirror_step") != NULL);
+    check(strstr(w->v->last_text, "rrc_closed.h") != NULL);
     check_int(rrc_minor_collection_trace(heap), RRC_EPHASE);
     m_close(w);
 }
@@ -715,6 +724,7 @@ static void both_hooks_or_none(void)
 {
     static const rrc_type bare = { .tp_name = "bare", .tp_basicsize = 64 };
     rrc_desc desc;
+    rrc_closed_desc closed;
     rrc_heap *heap;
     rrc_object *ob;
     static short p;
@@ -724,35 +734,158 @@ static void both_hooks_or_none(void)
     desc.userdata = &code;
     desc.log = count_code;
     desc.survivor = no_survivor;
-    desc.mirror = no_mirror;
-    check_ptr(rrc_heap_new(&desc), NULL);
+    memset(&closed, 0, sizeof closed);
+    closed.mirror = no_mirror;
+    check_ptr(rrc_closed_new(&desc, &closed), NULL);
     check_int(code, RRC_EDESC);
     check(strstr(detail, "anchor is missing") != NULL);
     code = RRC_OK;
-    desc.mirror = NULL;
-    desc.anchor = no_anchor;
-    check_ptr(rrc_heap_new(&desc), NULL);
+    closed.mirror = NULL;
+    closed.anchor = no_anchor;
+    check_ptr(rrc_closed_new(&desc, &closed), NULL);
     check_int(code, RRC_EDESC);
     check(strstr(detail, "mirror is missing") != NULL);
-    desc.mirror = no_mirror;
-    heap = rrc_heap_new(&desc);         /* without trace */
+    closed.mirror = no_mirror;
+    heap = rrc_closed_new(&desc, &closed);      /* without trace */
     check(heap != NULL);
     rrc_heap_free(heap);
-    desc.mirror = NULL;
-    desc.anchor = NULL;
     desc.trace = no_trace;
     heap = rrc_heap_new(&desc);         /* an ordinary one */
     check(heap != NULL);
     code = RRC_OK;
-    check_int(rrc_mirror_step(heap), RRC_EPHASE);
+    check_int(rrc_closed_step(heap), RRC_EPHASE);
     check_int(code, RRC_EPHASE);
-    check_int(rrc_mirror_is_due(heap), 0);
+    check_int(rrc_closed_is_due(heap), 0);
     ob = rrc_new(heap, &bare);
     check_int(rrc_create_link_pypy(heap, &p, ob), RRC_OK);
     RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
     rrc_decref(heap, ob);               /* only p refers to it: nothing is weak here */
     check_int(RRC_REFCNT(ob), RRC_REFCNT_FROM_PYPY);
     rrc_heap_free(heap);
+}
+
+/* A library that does not know what kind of heap it is used in: its objects own one another. */
+typedef struct member {
+    rrc_object head;
+    rrc_object *next;
+} member;
+
+typedef struct side {
+    int       freed;
+    rrc_heap *heap;
+} side;
+
+static void member_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    ((side *)rrc_userdata(heap))->freed++;
+    rrc_gc_untrack(heap, self);
+    RRC_CLEAR(heap, ((member *)(void *)self)->next);
+    rrc_gc_del(heap, self);
+}
+
+static rrc_object *ring_of_members(rrc_heap *heap, int n)
+{
+    static const rrc_member fields[] = { { "next", offsetof(member, next) }, { NULL, 0 } };
+    static const rrc_type Member = { .tp_name = "Member", .tp_basicsize = sizeof(member), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                     .tp_members = fields, .tp_dealloc = member_dealloc };
+    rrc_object *first = NULL, *ob = NULL;
+    member *last = NULL;
+
+    while (n-- > 0) {
+        ob = (rrc_object *)rrc_gc_new(heap, &Member);
+        check(ob != NULL);
+        if (last == NULL)
+            first = ob;
+        else
+            last->next = ob;
+        last = (member *)(void *)ob;
+        check_int(rrc_gc_track(heap, ob), RRC_OK);
+    }
+    last->next = first;
+    rrc_incref(heap, first);            /* for the caller */
+    return first;
+}
+
+static int always_anchored(void *userdata, rrc_object *ob, int on) { (void)userdata, (void)ob, (void)on; return 1; }
+
+static int a_node_for_all(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    static short node;
+
+    (void)n;
+    if (targets != NULL)
+        rrc_closed_set_node(((side *)userdata)->heap, ob, &node);
+    return 0;
+}
+
+static rrc_gcref all_survive(void *userdata, rrc_gcref p) { (void)userdata; return p; }
+
+/* One compiled header, and one library, in an open heap and a closed one, turn by turn. */
+static void open_and_closed_heaps_side_by_side(void)
+{
+    enum { RING = 5, ROUNDS = 4 };
+    side open = { 0, NULL }, closed = { 0, NULL };
+    rrc_desc desc;
+    rrc_closed_desc hooks;
+    rrc_stats stats;
+    rrc_closed_stats numbers;
+    rrc_object *a, *b, *kept;
+    size_t size;
+    int i;
+
+    memset(&desc, 0, sizeof desc);
+    memset(&hooks, 0, sizeof hooks);
+    desc.userdata = &open;
+    desc.trace = no_trace;
+    desc.survivor = all_survive;
+    open.heap = rrc_heap_new(&desc);
+    desc.userdata = &closed;
+    desc.trace = NULL;
+    hooks.mirror = a_node_for_all;
+    hooks.anchor = always_anchored;
+    closed.heap = rrc_closed_new(&desc, &hooks);
+    check(open.heap != NULL && closed.heap != NULL);
+    for (i = 1; i <= ROUNDS; i++) {
+        a = ring_of_members(open.heap, RING);
+        b = ring_of_members(closed.heap, RING);
+        check_int(rrc_closed_step(closed.heap), RRC_OK);
+        check_int(rrc_major_collection_trace(open.heap), RRC_OK);
+        check_int(rrc_major_collection_free(open.heap), RRC_OK);
+        rrc_run_pending(open.heap, 0);
+        check_int(rrc_check(open.heap), RRC_OK);
+        check_int(rrc_check(closed.heap), RRC_OK);
+        check_int(open.freed + closed.freed, 2 * RING * (i - 1));
+        rrc_decref(open.heap, a);
+        rrc_decref(closed.heap, b);
+        check_int(rrc_gc_collect(open.heap), RING);
+        check_int(open.freed, RING * i);
+        check_int(closed.freed, RING * (i - 1));
+        check_int(rrc_gc_collect(closed.heap), RING);
+        check_int(closed.freed, RING * i);
+    }
+    a = ring_of_members(open.heap, 1);
+    kept = ring_of_members(closed.heap, 1);
+    check_int(rrc_get_stats(open.heap, &stats), RRC_OK);
+    size = stats.object_bytes;
+    check_int(rrc_get_stats(closed.heap, &stats), RRC_OK);
+    check(stats.object_bytes > size);   /* only there objects have the words of the layer */
+    check_int(rrc_closed_get_stats(closed.heap, &numbers), RRC_OK);
+    check(numbers.mirror_steps > ROUNDS);
+    check_int(rrc_closed_get_stats(open.heap, &numbers), RRC_ETYPE);
+    check_int(rrc_closed_count_weak(open.heap), 0);
+    check_int(rrc_closed_get_stats(closed.heap, NULL), RRC_ENULL);
+    rrc_cell_bury_all(open.heap);       /* there are none */
+    check_int(rrc_major_collection_trace(closed.heap), RRC_EPHASE);
+    rrc_decref(open.heap, a);
+    check_int(rrc_heap_free(open.heap), 0);
+    check_int(open.freed, RING * ROUNDS + 1);
+    rrc_incref(closed.heap, kept);      /* it outlives its heap, and the other one */
+    check_int(rrc_heap_free(closed.heap), 0);
+    check_int(closed.freed, RING * ROUNDS);
+    RRC_CLEAR(closed.heap, ((member *)(void *)kept)->next);
+    rrc_decref(closed.heap, kept);
+    rrc_decref(closed.heap, kept);
+    check_int(closed.freed, RING * ROUNDS + 1);
 }
 
 /* ---- cost ---- */
@@ -764,7 +897,7 @@ static void a_long_chain_is_mirrored_once(void)
 {
     m_world *w = m_open(NULL, 1);
     int n = unit_is_quick() ? 2000 : MANY, first = m_new_ob(w, M_GC), last = first, i, p;
-    rrc_stats before, after;
+    rrc_closed_stats before, after;
 
     for (i = 1; i < n; i++) {
         int next = m_new_ob(w, M_GC);
@@ -774,13 +907,13 @@ static void a_long_chain_is_mirrored_once(void)
     }
     m_refer(w, last, 0, linked(w, M_BARE, 1, &p));
     check_int(m_step(w), RRC_OK);
-    before = stats_of(w);
+    before = closed_stats_of(w);
     check_int(before.mirrored, n);
     check_int(before.edge_nodes, n);
-    check_int(before.weak, n);          /* all but the first, and the handle */
-    check_int(rrc_mirror_is_due(w->v->heap), 0);
+    check_int(rrc_closed_count_weak(w->v->heap), n);          /* all but the first, and the handle */
+    check_int(rrc_closed_is_due(w->v->heap), 0);
     check_int(m_step(w), RRC_OK);
-    after = stats_of(w);
+    after = closed_stats_of(w);
     check_int(after.mirrored, n);
     m_drop(w, first);
     check_int(rrc_check(w->v->heap), RRC_OK);
@@ -800,12 +933,12 @@ static void a_step_is_due_after_changes(void)
         linked(w, M_GC, 0, &p);
         m_root(w, p, 1);
     }
-    check_int(rrc_mirror_is_due(w->v->heap), 1);
+    check_int(rrc_closed_is_due(w->v->heap), 1);
     check_int(m_step(w), RRC_OK);
     for (i = 0; i < 100; i++)
-        check_int(rrc_mirror_is_due(w->v->heap), 0);
+        check_int(rrc_closed_is_due(w->v->heap), 0);
     linked(w, M_GC, 0, &p);
-    while (!rrc_mirror_is_due(w->v->heap))
+    while (!rrc_closed_is_due(w->v->heap))
         asked++;
     check_int(asked, 7);
     m_close(w);
@@ -815,7 +948,7 @@ static int asks_until_due(m_world *w)
 {
     int asks = 1;
 
-    while (!rrc_mirror_is_due(w->v->heap) && asks < 10000)
+    while (!rrc_closed_is_due(w->v->heap) && asks < 10000)
         asks++;
     return asks;
 }
@@ -842,7 +975,7 @@ static void is_due_for(int kind)
     check_int(m_step(w), RRC_OK);
     m_run(w, 0);
     check_all_gone(w);
-    check_int(rrc_mirror_is_due(w->v->heap), 0);
+    check_int(rrc_closed_is_due(w->v->heap), 0);
     m_close(w);
 }
 
@@ -889,12 +1022,12 @@ static void a_node_of_the_hosts(void)
     rrc_gcref node;
 
     live_on(w, 1);
-    node = rrc_mirror_node(w->v->heap, at(w, a));
+    node = rrc_closed_node(w->v->heap, at(w, a));
     check(node != NULL);
-    rrc_mirror_set_node(w->v->heap, at(w, a), node);
+    rrc_closed_set_node(w->v->heap, at(w, a), node);
     m_refer(w, a, 0, NOBODY);
     live_on(w, 2);
-    check_ptr(rrc_mirror_node(w->v->heap, at(w, a)), node);
+    check_ptr(rrc_closed_node(w->v->heap, at(w, a)), node);
     check_ptr(w->p[closure].at, NULL);
     m_root(w, proxy, 0);
     live_on(w, 2);
@@ -1001,7 +1134,7 @@ static void a_heap_ends_with_everything_alive(void)
     m_refer(w, x, 0, a);
     m_refer(w, x, 1, w->ob[a].ref[0]);
     live_on(w, 1);
-    check(stats_of(w).weak > 0);
+    check(rrc_closed_count_weak(w->v->heap) > 0);
     m_close(w);
 }
 
@@ -1202,7 +1335,7 @@ static void what_goes_at_the_end_is_whole(void)
                 else
                     n = whole_make(&w, shape % WHOLE_SHAPES, finalizes, is_rooted);
                 for (i = 0; i < steps; i++) {
-                    check_int(rrc_mirror_step(v->heap), RRC_OK);
+                    check_int(rrc_closed_step(v->heap), RRC_OK);
                     vm_collect(v);
                 }
                 v->closed = v->ending = 1;
@@ -1280,7 +1413,7 @@ static int slices_of_a_step(int objects)
 
     for (i = 0; i < objects; i++)
         m_new_ob(w, M_GC);
-    while ((done = rrc_mirror_work(w->v->heap, 1)) > 0) {
+    while ((done = rrc_closed_work(w->v->heap, 1)) > 0) {
         check(done < 100);
         slices++;
     }
@@ -1325,12 +1458,12 @@ static void a_wrapper_that_lost_its_link_is_mirrored_anew(void)
     m_refer(w, a, 0, b);
     check_int(m_step(w), RRC_OK);
     check_int(m_step(w), RRC_OK);
-    check_int(stats_of(w).mirrored, 2);
+    check_int(closed_stats_of(w).mirrored, 2);
     m_unlink(w, a);
     check_int(m_step(w), RRC_OK);
-    check_int(stats_of(w).mirrored, 4);         /* n, too: what stands for a has changed */
+    check_int(closed_stats_of(w).mirrored, 4);         /* n, too: what stands for a has changed */
     check_int(m_step(w), RRC_OK);
-    check_int(stats_of(w).mirrored, 4);
+    check_int(closed_stats_of(w).mirrored, 4);
     m_close(w);
 }
 
@@ -1450,13 +1583,13 @@ static void a_suspect_is_linked_between_slices(void)
             m_track(w, ob, 1);
             m_refer(w, ob, 0, ob);
             m_drop(w, ob);
-            for (i = 0; i < slices && rrc_mirror_work(w->v->heap, 1) > 0; i++)
+            for (i = 0; i < slices && rrc_closed_work(w->v->heap, 1) > 0; i++)
                 ;
             if (rrc_run_pending(w->v->heap, 0) == 0 && w->ob[ob].ob != NULL) {
                 p = m_new_p(w);
                 m_root(w, p, 1);
                 check_int(m_link(w, p, ob, is_p), RRC_OK);
-                while (rrc_mirror_work(w->v->heap, 1) > 0)
+                while (rrc_closed_work(w->v->heap, 1) > 0)
                     ;
                 m_collect(w);
                 check(w->ob[ob].ob != NULL);
@@ -1927,7 +2060,7 @@ UNIT_GROUP(closed_hosts,
     UNIT(memory_is_lacking),
     UNIT(a_wrong_traverse_makes_all_strong),
     UNIT(steps_do_not_nest),
-    UNIT(mirrored_heaps_are_not_driven),
+    UNIT(mirrored_heaps_are_not_driven), UNIT(open_and_closed_heaps_side_by_side),
     UNIT(both_hooks_or_none),
     UNIT(a_long_chain_is_mirrored_once),
     UNIT(a_step_is_due_after_changes), UNIT(a_step_is_due_for_what_only_the_host_holds),

@@ -179,37 +179,51 @@ static void *reallocate(void *userdata, void *ptr, size_t old_size, size_t new_s
     return memory;
 }
 
-static rrc_desc hooks_of(world *w)
-{
-    rrc_desc desc;
+typedef struct hooks {
+    rrc_desc open;
+    rrc_closed_desc closed;
+} hooks;
 
-    memset(&desc, 0, sizeof desc);
-    desc.userdata = w;
-    desc.cell_size = sizeof(own_cell);
-    desc.pin = pin;
-    desc.watch = watch;
-    desc.forget = forget;
-    desc.is_live = is_live;
-    desc.new_node = new_node;
-    desc.write_node = write_node;
-    desc.join = join;
-    desc.collect = collect;
-    desc.log = write_log;
-    desc.realloc = reallocate;
-    return desc;
+static hooks hooks_of(world *w)
+{
+    hooks all;
+
+    memset(&all, 0, sizeof all);
+    all.open.userdata = w;
+    all.open.collect = collect;
+    all.open.log = write_log;
+    all.open.realloc = reallocate;
+    all.closed.cell_size = sizeof(own_cell);
+    all.closed.pin = pin;
+    all.closed.watch = watch;
+    all.closed.forget = forget;
+    all.closed.is_live = is_live;
+    all.closed.new_node = new_node;
+    all.closed.write_node = write_node;
+    all.closed.join = join;
+    return all;
 }
 
 static world *open_world(void)
 {
     world *w = (world *)calloc(1, sizeof *w);
-    rrc_desc desc;
+    hooks all;
 
     if (w == NULL)
         abort();
-    desc = hooks_of(w);
-    w->heap = rrc_heap_new(&desc);
+    all = hooks_of(w);
+    w->heap = rrc_closed_new(&all.open, &all.closed);
     check(w->heap != NULL);
     return w;
+}
+
+static rrc_closed_stats closed_stats_of(const world *w)
+{
+    rrc_closed_stats stats;
+
+    memset(&stats, 0, sizeof stats);
+    check_int(rrc_closed_get_stats(w->heap, &stats), RRC_OK);
+    return stats;
 }
 
 static rrc_stats stats_of(const world *w)
@@ -318,7 +332,7 @@ static void die(being *b)
 
 static void step(world *w)
 {
-    check_int(rrc_mirror_step(w->heap), RRC_OK);
+    check_int(rrc_closed_step(w->heap), RRC_OK);
     check_int(rrc_check(w->heap), RRC_OK);
 }
 
@@ -339,7 +353,7 @@ static pair new_pair(world *w)
     return t;
 }
 
-static rrc_cell *node_of(world *w, rrc_object *ob) { return (rrc_cell *)rrc_mirror_node(w->heap, ob); }
+static rrc_cell *node_of(world *w, rrc_object *ob) { return (rrc_cell *)rrc_closed_node(w->heap, ob); }
 
 /* ---- stories ---- */
 
@@ -352,12 +366,12 @@ static void a_cell_goes_with_its_link(void)
 
     check(c != NULL && c == b->cell && c->object == b && c->ob == ob && !c->is_node);
     check_ptr(rrc_to_obj(w->heap, ob), c);
-    check_int(stats_of(w).cells, 1);
+    check_int(closed_stats_of(w).cells, 1);
     check_int(stats_of(w).o_young + stats_of(w).o_old, 1);
     check_int(rrc_cell_unlink(c), RRC_OK);
     check_ptr(b->cell, NULL);
     check_ptr(rrc_cell_of(w->heap, ob), NULL);
-    check_int(stats_of(w).cells, 0);
+    check_int(closed_stats_of(w).cells, 0);
     check_int(w->forgotten, 1);
     check_int(rrc_refcnt(ob), 1);
     b = new_being(w);
@@ -390,7 +404,7 @@ static void a_link_that_fails_leaves_no_cell(void)
     check_int(rrc_cell_link(w->heap, other, NULL, RRC_O), RRC_ENULL);
     expect_log(w, RRC_ENULL);
     check_int(rrc_cell_link(NULL, other, ob, RRC_O), RRC_ENULL);
-    check_int(stats_of(w).cells, 1);
+    check_int(closed_stats_of(w).cells, 1);
 #if defined(RRC_DEBUG) && !HOST_FRONT
     RRC_TYPE(ob) = (const rrc_type *)((uintptr_t)RRC_TYPE(ob) | 1);     /* as if it were freed */
     check_int(rrc_cell_link(w->heap, other, ob, RRC_O), RRC_EFREED);
@@ -428,7 +442,7 @@ static void a_failing_link_changes_nothing(void)
         expect_log(w, calls[i].code);
         check(b->cell == c && ((own_cell *)c)->mark == 77 && !b->is_joined);
         check(w->watched == watched && w->joined == joined && w->forgotten == 0);
-        check_int(stats_of(w).cells, watched);
+        check_int(closed_stats_of(w).cells, watched);
     }
     t.proxy->is_found = 1;              /* a link whose object has died stays as well */
     check_int(rrc_cell_link(w->heap, b, t.owner, 0), RRC_EKIND);
@@ -438,7 +452,7 @@ static void a_failing_link_changes_nothing(void)
     t.proxy->is_found = 0;
     rrc_decref(w->heap, view);
     die(b);
-    check_int(stats_of(w).cells, watched - 1);
+    check_int(closed_stats_of(w).cells, watched - 1);
     close_world(w);
 }
 
@@ -450,7 +464,7 @@ static void memory_is_lacking_for_a_link(void)
     for (n = 1; code != RRC_OK; n++) {
         rrc_object *ob = new_tracked(w);
         being *b = new_being(w);
-        size_t cells = stats_of(w).cells;
+        size_t cells = closed_stats_of(w).cells;
         int watched = w->watched;
 
         w->allocations = 0;
@@ -459,7 +473,7 @@ static void memory_is_lacking_for_a_link(void)
         w->fail_alloc_at = 0;
         check_int(w->watched, watched + (code == RRC_OK));
         check(code == RRC_OK || (code == RRC_ENOMEM && b->cell == NULL));
-        check_int(stats_of(w).cells, cells + (code == RRC_OK));
+        check_int(closed_stats_of(w).cells, cells + (code == RRC_OK));
         check_int(rrc_check(w->heap), RRC_OK);
         rrc_decref(w->heap, ob);
     }
@@ -486,7 +500,7 @@ static void a_node_refers_to_the_targets(void)
     check_ptr(node->ref[0], t.value);
     check_ptr(node->ref[1], node_of(w, bare)->object);
     check_ptr(being_of(node_of(w, bare))->ref[0], t.value);
-    check_int(stats_of(w).cells, 4);
+    check_int(closed_stats_of(w).cells, 4);
     check(IS_WEAK(t.owned) && t.value->pins == 0);
     check_int(node->pins, 1);                               /* C holds the owner */
     rrc_decref(w->heap, t.owner);
@@ -509,13 +523,13 @@ static void hooks_fail(void)
     pair t = new_pair(w);
 
     w->fail_node = 1;
-    check_int(rrc_mirror_step(w->heap), RRC_ENOMEM);
+    check_int(rrc_closed_step(w->heap), RRC_ENOMEM);
     check(!IS_WEAK(t.owned) && t.value->pins == 1);
-    check_int(stats_of(w).cells, 2);
+    check_int(closed_stats_of(w).cells, 2);
     w->fail_write = 1;
-    check_int(rrc_mirror_step(w->heap), RRC_ENOMEM);
+    check_int(rrc_closed_step(w->heap), RRC_ENOMEM);
     check(!IS_WEAK(t.owned) && t.value->pins == 1);
-    check_int(stats_of(w).cells, 3);                        /* the node is there, and empty */
+    check_int(closed_stats_of(w).cells, 3);                        /* the node is there, and empty */
     check_int(rrc_check(w->heap), RRC_OK);
     step(w);
     check(IS_WEAK(t.owned) && t.value->pins == 0);
@@ -523,7 +537,7 @@ static void hooks_fail(void)
     rrc_incref(w->heap, t.owned);
     own(bare, 0, t.owned);
     w->fail_node = 1;
-    check_int(rrc_mirror_step(w->heap), RRC_ENOMEM);
+    check_int(rrc_closed_step(w->heap), RRC_ENOMEM);
     check_int(w->fail_node, 0);
     check_ptr(node_of(w, bare), NULL);
     check_int(being_of(node_of(w, t.owner))->count, 1);
@@ -543,7 +557,7 @@ static void memory_is_lacking_for_a_step(void)
 
         w->allocations = 0;
         w->fail_alloc_at = n;
-        code = rrc_mirror_step(w->heap);
+        code = rrc_closed_step(w->heap);
         w->fail_alloc_at = 0;
         check(code == RRC_OK || code == RRC_ENOMEM);
         check_int(IS_WEAK(t.owned), code == RRC_OK);
@@ -596,7 +610,7 @@ static void targets_die_in_new_node(void)
         other->cell->is_pinned = 0;
         w->doomed = other;
         w->in_node = is_late ? find_doomed : kill_doomed;
-        check_int(rrc_mirror_step(w->heap), RRC_OK);
+        check_int(rrc_closed_step(w->heap), RRC_OK);
         check_int(being_of(node_of(w, t.owner))->count, 1);
         check_ptr(being_of(node_of(w, t.owner))->ref[0], t.value);
         rrc_decref(w->heap, t.owner);
@@ -619,7 +633,7 @@ static void a_node_dies_before_it_is_written(void)
     w->doomed = being_of(node_of(w, t.owner));
     w->in_node = find_doomed;
     w->written = 0;
-    check_int(rrc_mirror_step(w->heap), RRC_OK);
+    check_int(rrc_closed_step(w->heap), RRC_OK);
     check_int(w->written, 1);           /* that of bare */
     w->doomed->is_dead = 1;
     die(t.proxy);
@@ -646,7 +660,7 @@ static void a_node_dies_before_its_turn(void)
     check_ptr(former->cell, NULL);
     check_ptr(first.proxy->node, node_of(w, first.owner));
     check_int(being_of(node_of(w, first.owner))->count, 2);
-    check_int(stats_of(w).cells, 7);
+    check_int(closed_stats_of(w).cells, 7);
     former->is_dead = 1;
     rrc_decref(w->heap, second.owner);
     close_world(w);
@@ -694,9 +708,9 @@ static void targets_die_in_write_node(void)
     other->cell->is_pinned = 0;
     w->doomed = other;
     w->in_write = kill_doomed;
-    check_int(rrc_mirror_step(w->heap), RRC_OK);
+    check_int(rrc_closed_step(w->heap), RRC_OK);
     check_int(being_of(node_of(w, t.owner))->count, 1);
-    check_int(stats_of(w).cells, 3);
+    check_int(closed_stats_of(w).cells, 3);
     rrc_decref(w->heap, t.owner);
     close_world(w);
 }
@@ -716,9 +730,9 @@ static void the_owner_is_untracked_in_hooks(void)
         *(in_write ? &w->in_write : &w->in_node) = untrack_victim;
         if (in_write)
             w->fail_write = 1;          /* (its object has forgotten the cell) */
-        check_int(rrc_mirror_step(w->heap), in_write ? RRC_ENOMEM : RRC_OK);
+        check_int(rrc_closed_step(w->heap), in_write ? RRC_ENOMEM : RRC_OK);
         check_ptr(node_of(w, t.owner), NULL);
-        check_int(stats_of(w).cells, 2);
+        check_int(closed_stats_of(w).cells, 2);
         check(!IS_WEAK(t.owned) && t.value->pins == 1);
         rrc_decref(w->heap, t.owner);
         close_world(w);
@@ -754,7 +768,7 @@ static void a_step_finds_a_dead_view(void)
     check(IS_WEAK(view));
     alone->is_found = 1;                /* the host reports nothing, but asked, it says so */
     step(w);
-    check_int(stats_of(w).cells, 3);
+    check_int(closed_stats_of(w).cells, 3);
     check_ptr(alone->cell, NULL);
     rrc_run_pending(w->heap, 0);
     check_int(stats_of(w).objects, 2);
@@ -869,14 +883,14 @@ static void deaths_are_noted_and_buried_later(void)
     node = node_of(w, first.owner);
     first.proxy->cell->object = second.proxy->cell->object = NULL;
     first.proxy->is_dead = second.proxy->is_dead = 1;
-    check_int(stats_of(w).cells, 6);
+    check_int(closed_stats_of(w).cells, 6);
     rrc_cell_bury_all(w->heap);
-    check_int(stats_of(w).cells, 4);
+    check_int(closed_stats_of(w).cells, 4);
     check_ptr(rrc_to_obj(w->heap, first.owner), NULL);
     check_ptr(node_of(w, first.owner), node);
     check_int(being_of(node)->pins, 1);
     rrc_cell_bury_all(w->heap);
-    check_int(stats_of(w).cells, 4);
+    check_int(closed_stats_of(w).cells, 4);
     rrc_decref(w->heap, first.owner);
     rrc_decref(w->heap, second.owner);
     close_world(w);
@@ -899,7 +913,7 @@ static void a_burial_takes_the_next_cell(void)
     being_of(node)->is_dead = t.proxy->is_dead = 1;
     node->object = t.proxy->cell->object = NULL;
     rrc_cell_bury_all(w->heap);
-    check_int(stats_of(w).cells, 1);
+    check_int(closed_stats_of(w).cells, 1);
     rrc_run_pending(w->heap, 0);
     close_world(w);
 }
@@ -918,7 +932,7 @@ static void burials_take_nodes_with_them(void)
         }
     }
     step(w);
-    check_int(stats_of(w).cells, 30);
+    check_int(closed_stats_of(w).cells, 30);
     for (i = 0; i < 10; i++)
         rrc_decref(w->heap, t[i].owner);
     for (i = 0; i < 10; i++) {
@@ -930,7 +944,7 @@ static void burials_take_nodes_with_them(void)
         if (w->beings[i].cell != NULL && w->beings[i].cell->object == NULL)
             w->beings[i].is_dead = 1;
     rrc_cell_bury_all(w->heap);
-    check_int(stats_of(w).cells, 10);
+    check_int(closed_stats_of(w).cells, 10);
     rrc_run_pending(w->heap, 0);
     close_world(w);
 }
@@ -972,7 +986,7 @@ static void each_cell_is_visited(void)
     die(second.value);
     rrc_cell_each(w->heap, visit_cell, w);
     check_int(w->visits, 4);            /* two proxies, and two nodes */
-    check_int(stats_of(w).cells, 4);
+    check_int(closed_stats_of(w).cells, 4);
     rrc_decref(w->heap, first.owner);
     rrc_decref(w->heap, second.owner);
     close_world(w);
@@ -1012,7 +1026,7 @@ static void others_go_while_one_is_visited(void)
     rrc_cell_each(w->heap, part_another, &k);
     check_int(k.count, 3);
     check(k.seen[0] == 3 && k.seen[1] == 1 && k.seen[2] == 0);
-    check_int(stats_of(w).cells, 2);
+    check_int(closed_stats_of(w).cells, 2);
     for (i = 0; i < 4; i++)
         rrc_decref(w->heap, ob[i]);
     close_world(w);
@@ -1030,9 +1044,9 @@ static void a_death_in_a_collection(void)
     w->in_collect = kill_in_collect;
     rrc_gc_collect(w->heap);
     check_int(w->deallocs, 1);
-    check_int(stats_of(w).cells, 1);
+    check_int(closed_stats_of(w).cells, 1);
     check_int(t.value->pins, 0);
-    rrc_mirror_step(w->heap);
+    rrc_closed_step(w->heap);
     close_world(w);
 }
 
@@ -1048,7 +1062,7 @@ static void a_heap_ends_with_cells(void)
     rrc_decref(w->heap, dead.owner);
     rrc_decref(w->heap, alone);
     step(w);
-    check_int(stats_of(w).cells, 10);
+    check_int(closed_stats_of(w).cells, 10);
     dead.proxy->is_found = dead.value->is_found = view->is_found = 1;
     check_int(w->logged, 0);
     check_int(rrc_heap_free(w->heap), 2);                   /* an owner, and what it owns */
@@ -1074,7 +1088,7 @@ static void a_cell_without_a_link(void)
 
     check_int(rrc_unlink(w->heap, ob), RRC_OK);
     check_int(w->forgotten, 0);
-    check_int(stats_of(w).cells, 1);
+    check_int(closed_stats_of(w).cells, 1);
     rrc_decref(w->heap, ob);
     w->has_lost = 1;
     check_int(rrc_heap_free(w->heap), 0);
@@ -1107,7 +1121,7 @@ static void cells_are_refused_in_hooks(void)
     w->in_pin = break_the_rule;
     rrc_incref(w->heap, t.owned);
     check(w->in_pin == NULL && w->logged == 0);
-    check_int(stats_of(w).cells, 2);
+    check_int(closed_stats_of(w).cells, 2);
     rrc_decref(w->heap, t.owned);
     rrc_decref(w->heap, t.owner);
     close_world(w);
@@ -1116,9 +1130,9 @@ static void cells_are_refused_in_hooks(void)
 #endif
 }
 
-static void expect_no_heap(world *w, const rrc_desc *desc)
+static void expect_no_heap(world *w, const hooks *all)
 {
-    check_ptr(rrc_heap_new(desc), NULL);
+    check_ptr(rrc_closed_new(&all->open, &all->closed), NULL);
     expect_log(w, RRC_EDESC);
 }
 
@@ -1134,29 +1148,44 @@ static void no_parted(void *userdata, rrc_gcref p, rrc_object *ob) { (void)userd
 static void the_hooks_of_cells_come_together(void)
 {
     world w;
-    rrc_desc desc;
+    hooks all;
     rrc_heap *heap;
 
     memset(&w, 0, sizeof w);
-    desc = hooks_of(&w), desc.pin = NULL, expect_no_heap(&w, &desc);
-    desc = hooks_of(&w), desc.new_node = NULL, expect_no_heap(&w, &desc);
-    desc = hooks_of(&w), desc.write_node = NULL, expect_no_heap(&w, &desc);
-    desc = hooks_of(&w), desc.join = NULL, expect_no_heap(&w, &desc);
-    desc = hooks_of(&w), desc.survivor = no_survivor, expect_no_heap(&w, &desc);
-    desc = hooks_of(&w), desc.mirror = no_mirror, expect_no_heap(&w, &desc);
-    desc = hooks_of(&w), desc.anchor = no_anchor, expect_no_heap(&w, &desc);
-    desc = hooks_of(&w), desc.parted = no_parted, expect_no_heap(&w, &desc);
+    all = hooks_of(&w), all.closed.pin = NULL, expect_no_heap(&w, &all);
+    all = hooks_of(&w), all.closed.new_node = NULL, expect_no_heap(&w, &all);
+    all = hooks_of(&w), all.closed.write_node = NULL, expect_no_heap(&w, &all);
+    all = hooks_of(&w), all.closed.join = NULL, expect_no_heap(&w, &all);
+    all = hooks_of(&w), all.open.survivor = no_survivor, expect_no_heap(&w, &all);
+    all = hooks_of(&w), all.closed.mirror = no_mirror, expect_no_heap(&w, &all);
+    all = hooks_of(&w), all.closed.anchor = no_anchor, expect_no_heap(&w, &all);
+    all = hooks_of(&w), all.open.parted = no_parted, expect_no_heap(&w, &all);
 
-    desc = hooks_of(&w), desc.pin = NULL, desc.new_node = NULL, expect_no_heap(&w, &desc);
-    desc.write_node = NULL, expect_no_heap(&w, &desc);
+    all = hooks_of(&w), all.closed.pin = NULL, all.closed.new_node = NULL, expect_no_heap(&w, &all);
+    all.closed.write_node = NULL, expect_no_heap(&w, &all);
 
-    memset(&desc, 0, sizeof desc);      /* a heap without cells */
-    desc.userdata = &w;
-    desc.survivor = no_survivor;
-    desc.mirror = no_mirror;
-    desc.anchor = no_anchor;
-    desc.log = write_log;
-    heap = rrc_heap_new(&desc);
+    for (w.fail_alloc_at = 1, heap = NULL; heap == NULL; w.fail_alloc_at++) {
+        all = hooks_of(&w);
+        w.allocations = 0;
+        heap = rrc_closed_new(&all.open, &all.closed);
+        check(heap != NULL || w.bytes == 0);
+    }
+    check_int(w.fail_alloc_at, 4);              /* of a heap and the layer's part each was not to be had */
+    w.fail_alloc_at = 0;
+    check_int(rrc_heap_free(heap), 0);
+    check_int(w.bytes, 0);
+
+    check_ptr(rrc_closed_new(NULL, &all.closed), NULL);
+    check_ptr(rrc_closed_new(&all.open, NULL), NULL);
+    expect_log(&w, RRC_ENULL);
+
+    memset(&all, 0, sizeof all);        /* a heap without cells */
+    all.open.userdata = &w;
+    all.open.survivor = no_survivor;
+    all.open.log = write_log;
+    all.closed.mirror = no_mirror;
+    all.closed.anchor = no_anchor;
+    heap = rrc_closed_new(&all.open, &all.closed);
     check(heap != NULL);
     check_int(rrc_cell_link(heap, &w, NULL, RRC_P), RRC_EPHASE);
     expect_log(&w, RRC_EPHASE);
@@ -1167,25 +1196,25 @@ static void the_hooks_of_cells_come_together(void)
 static void only_the_hooks_that_must_be(void)
 {
     world *w = (world *)calloc(1, sizeof *w);
-    rrc_desc desc;
+    hooks all;
     rrc_object *ob;
     being *b;
 
     if (w == NULL)
         abort();
-    desc = hooks_of(w);
-    desc.cell_size = 0;
-    desc.watch = NULL;
-    desc.forget = NULL;
-    desc.is_live = NULL;
-    w->heap = rrc_heap_new(&desc);
+    all = hooks_of(w);
+    all.closed.cell_size = 0;
+    all.closed.watch = NULL;
+    all.closed.forget = NULL;
+    all.closed.is_live = NULL;
+    w->heap = rrc_closed_new(&all.open, &all.closed);
     check(w->heap != NULL);
     ob = rrc_new(w->heap, &View);
     b = link_new(w, ob, RRC_P);
     check_int(b->pins, 1);
     rrc_decref(w->heap, ob);
     rrc_cell_died(rrc_cell_of(w->heap, ob));
-    check_int(stats_of(w).cells, 0);
+    check_int(closed_stats_of(w).cells, 0);
     close_world(w);
 }
 
@@ -1200,20 +1229,20 @@ static void a_step_now_and_then(void)
 
     step(w);
     for (i = 0; i < 5; i++) {
-        for (n = 1; !rrc_mirror_cycle(w->heap); n++)
-            check_int(stats_of(w).mirror_cycles, n);
+        for (n = 1; !rrc_closed_cycle(w->heap); n++)
+            check_int(closed_stats_of(w).mirror_cycles, n);
         check_int(n, waits[i]);
-        check_int(stats_of(w).mirror_cycles, n);
+        check_int(closed_stats_of(w).mirror_cycles, n);
         step(w);
-        check_int(stats_of(w).mirror_cycles, 0);
+        check_int(closed_stats_of(w).mirror_cycles, 0);
     }
     for (n = 1; n < 64; n++)
-        check_int(rrc_mirror_cycle(w->heap), 0);
+        check_int(rrc_closed_cycle(w->heap), 0);
     rrc_incref(w->heap, t.owner);
     THING(t.owner)->ref[1] = t.owner;
     rrc_decref(w->heap, t.owner);       /* something has changed, and a step that is due in any case finds it */
     THING(t.owner)->ref[1] = NULL;
-    check_int(rrc_mirror_cycle(w->heap), 1);
+    check_int(rrc_closed_cycle(w->heap), 1);
     close_world((rrc_decref(w->heap, t.owner), w));
 }
 
@@ -1226,7 +1255,7 @@ static void what_a_late_step_finds_is_followed(void)
 
     own(owned, 0, new_tracked(w));      /* (so that it has an edge node) */
     step(w);
-    for (n = 1; !rrc_mirror_cycle(w->heap); n++)
+    for (n = 1; !rrc_closed_cycle(w->heap); n++)
         ;
     check_int(n, 8);
     own(owner, 0, owned);
@@ -1234,8 +1263,8 @@ static void what_a_late_step_finds_is_followed(void)
     step(w);
     check(IS_WEAK(owned));
     for (n = 0; n < 3; n++)
-        check_int(rrc_mirror_cycle(w->heap), 1);
-    for (n = 4; !rrc_mirror_cycle(w->heap); n++)
+        check_int(rrc_closed_cycle(w->heap), 1);
+    for (n = 4; !rrc_closed_cycle(w->heap); n++)
         ;
     check_int(n, 8);
     rrc_decref(w->heap, owner);
@@ -1251,16 +1280,16 @@ static void a_step_that_is_given_up_does_not_count(void)
 
     own(owner, 0, new_tracked(w));
     step(w);
-    for (n = 1; !rrc_mirror_cycle(w->heap); n++)
+    for (n = 1; !rrc_closed_cycle(w->heap); n++)
         ;
     check_int(n, 8);
     for (n = 0; n < 3; n++)
-        check(rrc_mirror_work(w->heap, 1) >= 1);
-    check_int(rrc_mirror_cycle(w->heap), 1);
-    check_int(stats_of(w).mirror_cycles, 9);
+        check(rrc_closed_work(w->heap, 1) >= 1);
+    check_int(rrc_closed_cycle(w->heap), 1);
+    check_int(closed_stats_of(w).mirror_cycles, 9);
     step(w);
-    check_int(stats_of(w).mirror_cycles, 0);
-    for (n = 1; !rrc_mirror_cycle(w->heap); n++)
+    check_int(closed_stats_of(w).mirror_cycles, 0);
+    for (n = 1; !rrc_closed_cycle(w->heap); n++)
         ;
     check_int(n, 16);
     rrc_decref(w->heap, owner);
@@ -1274,33 +1303,33 @@ static void steps_keep_up_with_new_links(void)
     size_t before;
     int i, first = 0;
 
-    rrc_mirror_keep_up(w->heap, 0);
-    check_int(stats_of(w).mirror_steps, 0);
+    rrc_closed_keep_up(w->heap, 0);
+    check_int(closed_stats_of(w).mirror_steps, 0);
     for (i = 0; i < MANY; i++) {
         being *b;
         obs[i] = new_view(w, &b);
-        before = stats_of(w).mirror_steps;
-        rrc_mirror_keep_up(w->heap, 0);
-        if (first == 0 && stats_of(w).mirror_steps > before)
+        before = closed_stats_of(w).mirror_steps;
+        rrc_closed_keep_up(w->heap, 0);
+        if (first == 0 && closed_stats_of(w).mirror_steps > before)
             first = i + 1;
     }
     check_int(first, 86);               /* the first number that is more than 64 and a quarter of itself */
-    check_int(stats_of(w).mirror_steps, 2);
+    check_int(closed_stats_of(w).mirror_steps, 2);
     for (i = 0; i < 7; i++)
-        rrc_mirror_cycle(w->heap);
-    rrc_mirror_step(w->heap);
+        rrc_closed_cycle(w->heap);
+    rrc_closed_step(w->heap);
     for (i = 0; i < 7; i++) {
-        before = stats_of(w).mirror_steps;
-        rrc_mirror_keep_up(w->heap, 1);
-        check_int(stats_of(w).mirror_steps, before);
+        before = closed_stats_of(w).mirror_steps;
+        rrc_closed_keep_up(w->heap, 1);
+        check_int(closed_stats_of(w).mirror_steps, before);
     }
     rrc_decref(w->heap, obs[0]);
-    rrc_mirror_keep_up(w->heap, 1);     /* the eighth cycle */
-    check_int(stats_of(w).mirror_steps, before + 1);
+    rrc_closed_keep_up(w->heap, 1);     /* the eighth cycle */
+    check_int(closed_stats_of(w).mirror_steps, before + 1);
     for (i = 1; i < MANY; i++)
         rrc_decref(w->heap, obs[i]);
-    rrc_mirror_keep_up(NULL, 1);
-    check_int(rrc_mirror_cycle(NULL), 0);
+    rrc_closed_keep_up(NULL, 1);
+    check_int(rrc_closed_cycle(NULL), 0);
     close_world(w);
 }
 
@@ -1383,7 +1412,7 @@ static void a_dead_cell_is_replaced(void)
         check_int(stats_of(w).p_old + stats_of(w).p_young, 0);
         check_int(rrc_cell_link(w->heap, other, view, RRC_P), RRC_OK);
         check_ptr(rrc_cell_of(w->heap, view), other->cell);
-        check_int(stats_of(w).cells, 1);
+        check_int(closed_stats_of(w).cells, 1);
         if (b->cell != NULL)
             die(b);
         check_ptr(rrc_cell_of(w->heap, view), other->cell);
@@ -1406,7 +1435,7 @@ static void a_dead_cell_is_replaced_at_once(void)
     if (b->cell != NULL)
         die(b);
     check_ptr(rrc_cell_of(w->heap, view), other->cell);
-    check_int(stats_of(w).cells, 1);
+    check_int(closed_stats_of(w).cells, 1);
     rrc_decref(w->heap, view);
     close_world(w);
 }
@@ -1430,7 +1459,7 @@ static void untracked_in_a_hook_that_fails(void)
     check_int(rrc_gc_track(w->heap, owner), RRC_OK);    /* the youngest is mirrored first */
     w->in_node = then_untrack;
     w->fail_write = 1;
-    check_int(rrc_mirror_step(w->heap), RRC_ENOMEM);
+    check_int(rrc_closed_step(w->heap), RRC_ENOMEM);
     w->logged = 0;
     check(!rrc_gc_is_tracked(w->heap, w->victim));
     check_ptr(node_of(w, w->victim), NULL);

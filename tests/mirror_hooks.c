@@ -88,7 +88,7 @@ static rrc_gcref survivor(void *userdata, rrc_gcref p)
 static int anchor(void *userdata, rrc_object *ob, int on)
 {
     hand *h = (hand *)userdata;
-    place *s = (place *)rrc_mirror_target(h->heap, ob);
+    place *s = (place *)rrc_closed_target(h->heap, ob);
 
     check(s != NULL && s->is_used);
     h->anchors++;
@@ -101,11 +101,11 @@ static int anchor(void *userdata, rrc_object *ob, int on)
 
 static place *node_of(hand *h, rrc_object *ob)
 {
-    place *s = (place *)rrc_mirror_node(h->heap, ob);
+    place *s = (place *)rrc_closed_node(h->heap, ob);
 
     if (s == NULL || s->is_dead) {
         s = new_place(h, 1);
-        rrc_mirror_set_node(h->heap, ob, s);
+        rrc_closed_set_node(h->heap, ob, s);
     }
     return s;
 }
@@ -113,7 +113,7 @@ static place *node_of(hand *h, rrc_object *ob)
 static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
 {
     hand *h = (hand *)userdata;
-    place *s = (place *)rrc_mirror_node(h->heap, ob);
+    place *s = (place *)rrc_closed_node(h->heap, ob);
     size_t i;
 
     if (targets == NULL) {
@@ -135,14 +135,14 @@ static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, si
         h->fail_mirror--;
         return 1;
     }
-    s = (place *)rrc_mirror_node(h->heap, ob);
+    s = (place *)rrc_closed_node(h->heap, ob);
     if (s == NULL || s->is_dead || h->fresh_nodes) {
         s = new_place(h, 1);
-        rrc_mirror_set_node(h->heap, ob, s);
+        rrc_closed_set_node(h->heap, ob, s);
     }
     s->list_count = 0;
     for (i = 0; i < n; i++) {
-        place *target = (place *)rrc_mirror_target(h->heap, targets[i]);
+        place *target = (place *)rrc_closed_target(h->heap, targets[i]);
 
         if (target == NULL && rrc_gc_is_tracked(h->heap, targets[i]))
             target = node_of(h, targets[i]);
@@ -205,20 +205,22 @@ static hand *open_with(int (*mirror_hook)(void *, rrc_object *, rrc_object *cons
 {
     hand *h = (hand *)calloc(1, sizeof *h);
     rrc_desc desc;
+    rrc_closed_desc closed;
 
     if (h == NULL)
         abort();
     memset(&desc, 0, sizeof desc);
+    memset(&closed, 0, sizeof closed);
     desc.userdata = h;
     desc.survivor = survivor;
-    desc.anchor = anchor;
-    desc.mirror = mirror_hook;
+    closed.anchor = anchor;
+    closed.mirror = mirror_hook;
     desc.collect = collect;
     desc.is_young = with_generations ? is_young : NULL;
     desc.slot = with_slots ? slot : NULL;
     desc.log = write_log;
     desc.realloc = reallocate;
-    h->heap = rrc_heap_new(&desc);
+    h->heap = rrc_closed_new(&desc, &closed);
     check(h->heap != NULL);
     return h;
 }
@@ -334,7 +336,7 @@ static void give(rrc_object *owner, int n, rrc_object *ob)
 
 static void step(hand *h)
 {
-    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check_int(rrc_closed_step(h->heap), RRC_OK);
     check_int(rrc_check(h->heap), RRC_OK);
 }
 
@@ -355,9 +357,9 @@ static size_t uncollectable(hand *h)
 
 static size_t edge_nodes(hand *h)
 {
-    rrc_stats stats;
+    rrc_closed_stats stats;
 
-    check_int(rrc_get_stats(h->heap, &stats), RRC_OK);
+    check_int(rrc_closed_get_stats(h->heap, &stats), RRC_OK);
     return stats.edge_nodes;
 }
 
@@ -393,7 +395,7 @@ static pair new_pair(hand *h, const rrc_type *type)
 
 static place *node(hand *h, rrc_object *ob)
 {
-    return (place *)rrc_mirror_node(h->heap, ob);
+    return (place *)rrc_closed_node(h->heap, ob);
 }
 
 /* The host finds all of it unreachable but p, which a root of its own holds; the
@@ -473,7 +475,7 @@ static void what_cannot_be_rooted_stays_weak(void)
     die(h, &t);
     t.proxy->is_dead = 0;
     t.p->cannot_be_rooted = 1;
-    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check_int(rrc_closed_step(h->heap), RRC_OK);
     check_int(h->logged, 0);
     check(IS_WEAK(t.handle));
     t.p->cannot_be_rooted = 0;
@@ -539,8 +541,8 @@ static int mirror_chain(void *userdata, rrc_object *ob, rrc_object *const *targe
 {
     rrc_heap *heap = *(rrc_heap **)userdata;
 
-    if (targets != NULL && rrc_mirror_node(heap, ob) == NULL)
-        rrc_mirror_set_node(heap, ob, &chain_nodes[chain_node_count++]);
+    if (targets != NULL && rrc_closed_node(heap, ob) == NULL)
+        rrc_closed_set_node(heap, ob, &chain_nodes[chain_node_count++]);
     return n > 0 ? mirror_chain(userdata, targets[0], targets, 0) : 0;
 }
 
@@ -557,16 +559,18 @@ static void a_long_chain_is_held_again(void)
     static short proxy;
     rrc_heap *heap = NULL;
     rrc_desc desc;
+    rrc_closed_desc closed;
     rrc_object *first = NULL, *ob;
-    rrc_stats stats;
+    rrc_closed_stats stats;
     int i;
 
     memset(&desc, 0, sizeof desc);
     desc.userdata = &heap;
     desc.survivor = always_there;
-    desc.anchor = anchor_the_living;
-    desc.mirror = mirror_chain;
-    heap = rrc_heap_new(&desc);
+    memset(&closed, 0, sizeof closed);
+    closed.anchor = anchor_the_living;
+    closed.mirror = mirror_chain;
+    heap = rrc_closed_new(&desc, &closed);
     all_dead = 0;
     chain_node_count = 0;
     for (i = 0; i < LONG; i++) {
@@ -579,15 +583,15 @@ static void a_long_chain_is_held_again(void)
     check_int(rrc_create_link_pyobj(heap, &proxy, first), RRC_OK);
     RRC_REFCNT(first) += BIAS;
     rrc_decref(heap, first);
-    check_int(rrc_mirror_step(heap), RRC_OK);
-    check_int(rrc_get_stats(heap, &stats), RRC_OK);
+    check_int(rrc_closed_step(heap), RRC_OK);
+    check_int(rrc_closed_get_stats(heap, &stats), RRC_OK);
     check_int(stats.edge_nodes, LONG - 1);
-    check_int(stats.weak, LONG - 1);
+    check_int(rrc_closed_count_weak(heap), LONG - 1);
     all_dead = 1;
     rrc_incref(heap, first);
-    check_int(rrc_get_stats(heap, &stats), RRC_OK);
+    check_int(rrc_closed_get_stats(heap, &stats), RRC_OK);
     check_int(stats.edge_nodes, 0);
-    check_int(stats.weak, 0);
+    check_int(rrc_closed_count_weak(heap), 0);
     while (first != NULL) {             /* (not all by one decref, which would nest) */
         ob = THING(first)->ref[0];
         THING(first)->ref[0] = NULL;
@@ -795,7 +799,7 @@ static void what_a_step_finds_held_is_strong(void)
     pair t = new_pair(h, &Tracked);
 
     RRC_REFCNT(t.handle)++;             /* against the rule */
-    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check_int(rrc_closed_step(h->heap), RRC_OK);
     check(!IS_WEAK(t.handle));
     check_int(t.p->anchored, 1);
     rrc_decref(h->heap, t.handle);
@@ -840,7 +844,7 @@ static void a_failed_update_is_made_up_for(void)
     give(owner, 1, b);
     for (i = 0; i < 3; i++) {
         h->fail_mirror = 1;
-        check_int(rrc_mirror_step(h->heap), RRC_ENOMEM);
+        check_int(rrc_closed_step(h->heap), RRC_ENOMEM);
         check(!IS_WEAK(a) && !IS_WEAK(b));
         check_int(rrc_check(h->heap), RRC_OK);
     }
@@ -857,7 +861,7 @@ static void anchors_of_what_stays_are_let_be(void)
     hand *h = open_hand();
     pair t = new_pair(h, &Tracked);
     rrc_object *more = new_thing(h, &Bare), *held = new_thing(h, &Bare);
-    rrc_stats stats;
+    rrc_closed_stats stats;
     size_t steps;
 
     link_to(h, more, 1);
@@ -881,11 +885,11 @@ static void anchors_of_what_stays_are_let_be(void)
     check_int(h->anchors, 5);
     rrc_decref(h->heap, held);
     check_int(h->anchors, 6);
-    check_int(rrc_get_stats(h->heap, &stats), RRC_OK);
+    check_int(rrc_closed_get_stats(h->heap, &stats), RRC_OK);
     steps = stats.mirror_steps;
     step(h);
     check_int(h->anchors, 6);
-    check_int(rrc_get_stats(h->heap, &stats), RRC_OK);
+    check_int(rrc_closed_get_stats(h->heap, &stats), RRC_OK);
     check_int(stats.mirror_steps, steps + 1);
     end_pair(h, &t);
     close_hand(h);
@@ -1046,20 +1050,20 @@ static void an_untracked_child_changes_its_p_between_slices(void)
         rrc_gc_untrack(h->heap, child);
         link_to(h, child, 1);
         give(owner, 0, child);
-        rrc_mirror_work(h->heap, (size_t)units);
+        rrc_closed_work(h->heap, (size_t)units);
         rrc_incref(h->heap, child);
         check_int(rrc_unlink(h->heap, child), RRC_OK);
         if (units % 2 == 0)
-            check_int(rrc_mirror_step(h->heap), RRC_OK);
+            check_int(rrc_closed_step(h->heap), RRC_OK);
         link_to(h, child, 1);
         if (units % 3 == 0)
-            check_int(rrc_mirror_step(h->heap), RRC_OK);
+            check_int(rrc_closed_step(h->heap), RRC_OK);
         rrc_decref(h->heap, child);
-        check_int(rrc_mirror_step(h->heap), RRC_OK);
+        check_int(rrc_closed_step(h->heap), RRC_OK);
         check(IS_WEAK(child));
         check_int(edge_nodes(h), 1);
         rrc_incref(h->heap, child);
-        check_int(rrc_mirror_step(h->heap), RRC_OK);
+        check_int(rrc_closed_step(h->heap), RRC_OK);
         check(!IS_WEAK(child));
         rrc_decref(h->heap, child);
         rrc_decref(h->heap, owner);
@@ -1094,10 +1098,10 @@ static void a_p_that_dies_without_a_bias(void)
     step(h);
     check_int(rrc_create_link_pypy(h->heap, p, ob), RRC_OK);
     p->is_dead = 1;
-    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check_int(rrc_closed_step(h->heap), RRC_OK);
     expect_log(h, RRC_EREFCNT);
     check_ptr(rrc_to_obj(h->heap, ob), NULL);
-    check_ptr(rrc_mirror_target(h->heap, ob), node(h, ob));
+    check_ptr(rrc_closed_target(h->heap, ob), node(h, ob));
     check(node(h, ob) != NULL);
     RRC_CLEAR(h->heap, THING(ob)->ref[0]);
     rrc_decref(h->heap, ob);
@@ -1107,7 +1111,7 @@ static void a_p_that_dies_without_a_bias(void)
 static void fail_a_step(hand *h, rrc_object *wrong)
 {
     THING(wrong)->ref[0] = THING(wrong)->ref[1] = wrong;        /* which it does not own */
-    check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+    check_int(rrc_closed_step(h->heap), RRC_ETRAVERSE);
     THING(wrong)->ref[0] = THING(wrong)->ref[1] = NULL;
     h->logged = 0;
 }
@@ -1171,7 +1175,7 @@ static void a_step_without_changes_after_a_failed_one(void)
     check_int(edge_nodes(h), 1);
     RRC_CLEAR(h->heap, THING(owner)->ref[0]);
     THING(wrong)->ref[1] = THING(wrong)->ref[0];        /* visited twice, and owned once */
-    check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+    check_int(rrc_closed_step(h->heap), RRC_ETRAVERSE);
     expect_log(h, RRC_ETRAVERSE);
     THING(wrong)->ref[1] = NULL;
     step(h);
@@ -1189,7 +1193,7 @@ static int asks_until_due(hand *h)
 {
     int asks = 1;
 
-    while (!rrc_mirror_is_due(h->heap) && asks < 10000)
+    while (!rrc_closed_is_due(h->heap) && asks < 10000)
         asks++;
     return asks;
 }
@@ -1222,11 +1226,11 @@ static void each_change_makes_a_step_due(void)
         case UNTRACK: rrc_gc_untrack(h->heap, ob); break;
         case LEAVE: rrc_decref(h->heap, view); break;
         case TAKE: rrc_incref(h->heap, view); break;
-        case SET_NODE: rrc_mirror_set_node(h->heap, ob, new_place(h, 1)); break;
+        case SET_NODE: rrc_closed_set_node(h->heap, ob, new_place(h, 1)); break;
         case FAIL:
             own(h, ob, 0, ob);
             h->fail_mirror = 1;
-            check_int(rrc_mirror_step(h->heap), RRC_ENOMEM);
+            check_int(rrc_closed_step(h->heap), RRC_ENOMEM);
             break;
         }
         check_int(asks_until_due(h), 8);
@@ -1363,7 +1367,7 @@ static int inner_code;
 
 static void step_inside(hand *h)
 {
-    inner_code = rrc_mirror_step(h->heap);
+    inner_code = rrc_closed_step(h->heap);
 }
 
 /* In rrc_gc_collect, too, when the host's collection is done. */
@@ -1464,7 +1468,7 @@ static void a_finalizer_in_a_step_takes_the_living(void)
 static void untrack_before_it_has_a_node(hand *h)
 {
     rrc_gc_untrack(h->heap, victim);
-    rrc_mirror_set_node(h->heap, victim, new_place(h, 1));
+    rrc_closed_set_node(h->heap, victim, new_place(h, 1));
 }
 
 /* A target is not tracked any more when the host makes its edge node. */
@@ -1612,7 +1616,7 @@ static void dead_when_it_is_mirrored(void)
 
 static void node_for_a_bare_object(hand *h)
 {
-    rrc_mirror_set_node(h->heap, victim, new_place(h, 1));
+    rrc_closed_set_node(h->heap, victim, new_place(h, 1));
     expect_log(h, RRC_ETYPE);
 }
 
@@ -1697,7 +1701,7 @@ static int unlink_most(void *userdata, rrc_object *ob, rrc_object *const *target
         check_int(rrc_unlink(heap, children[i]), RRC_OK);
     check_int(rrc_create_link_pypy(heap, &child_p[CHILDREN], children[CHILDREN - 1]), RRC_OK);
     RRC_REFCNT(children[CHILDREN - 1]) += BIAS;
-    rrc_mirror_set_node(heap, ob, &node_of_ob);
+    rrc_closed_set_node(heap, ob, &node_of_ob);
     return 0;
 }
 
@@ -1707,15 +1711,17 @@ static void a_step_keeps_what_it_has_noted(void)
                                      .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_traverse = visit_children };
     rrc_heap *heap = NULL;
     rrc_desc desc;
+    rrc_closed_desc closed;
     rrc_object *ob;
     rrc_stats before, after;
 
     memset(&desc, 0, sizeof desc);
     desc.userdata = &heap;
     desc.survivor = always_there;
-    desc.anchor = anchor_nothing;
-    desc.mirror = unlink_most;
-    heap = rrc_heap_new(&desc);
+    memset(&closed, 0, sizeof closed);
+    closed.anchor = anchor_nothing;
+    closed.mirror = unlink_most;
+    heap = rrc_closed_new(&desc, &closed);
     ob = rrc_gc_new(heap, &parent);
     for (child_count = 0; child_count < CHILDREN; child_count++) {
         children[child_count] = rrc_new(heap, &Bare);
@@ -1725,7 +1731,7 @@ static void a_step_keeps_what_it_has_noted(void)
     }
     check_int(rrc_gc_track(heap, ob), RRC_OK);
     check_int(rrc_get_stats(heap, &before), RRC_OK);
-    check_int(rrc_mirror_step(heap), RRC_OK);
+    check_int(rrc_closed_step(heap), RRC_OK);
     check_int(rrc_get_stats(heap, &after), RRC_OK);
     check(after.memory < before.memory);    /* what is not needed any more is given back, though the targets are noted */
     check(IS_WEAK(children[0]));
@@ -1782,10 +1788,10 @@ static void an_old_p_link_is_forgotten(void)
     check(node(h, ob) != NULL);
     check_int(rrc_unlink(h->heap, ob), RRC_OK);
     RRC_REFCNT(ob) += BIAS;
-    check_ptr(rrc_mirror_target(h->heap, ob), node(h, ob));
+    check_ptr(rrc_closed_target(h->heap, ob), node(h, ob));
     proxy = new_place(h, 0);
     check_int(rrc_create_link_pyobj(h->heap, proxy, ob), RRC_OK);
-    check_ptr(rrc_mirror_target(h->heap, ob), node(h, ob));
+    check_ptr(rrc_closed_target(h->heap, ob), node(h, ob));
     rrc_decref(h->heap, ob);
     check_int(rrc_unlink(h->heap, ob), RRC_OK);
     step(h);
@@ -1824,7 +1830,7 @@ static void a_rooted_p_that_dies(void)
     step(h);
     check_int(p->anchored, 1);
     p->is_dead = 1;
-    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check_int(rrc_closed_step(h->heap), RRC_OK);
 #ifdef RRC_DEBUG
     expect_log(h, RRC_EHOOK);
 #endif
@@ -1841,7 +1847,7 @@ static int in_walk(rrc_object *ob, void *arg)
 
     (void)ob;
     check_int(rrc_check(h->heap), RRC_OK);
-    check_int(rrc_mirror_step(h->heap), RRC_EPHASE);
+    check_int(rrc_closed_step(h->heap), RRC_EPHASE);
     check_int(rrc_gc_collect(h->heap), 0);
     check(rrc_heap_free(h->heap) == SIZE_MAX);
     expect_log(h, RRC_EPHASE);
@@ -1877,7 +1883,7 @@ static void a_first_node_of_the_hosts(void)
     rrc_object *ob = new_thing(h, &Tracked);
     place *s = new_place(h, 1);
 
-    rrc_mirror_set_node(h->heap, ob, s);
+    rrc_closed_set_node(h->heap, ob, s);
     check_ptr(node(h, ob), s);
     check_int(s->anchored, 1);
     step(h);
@@ -1895,7 +1901,7 @@ static void a_new_node_outside_a_step(void)
     pair t = new_pair(h, &Tracked);
     place *s = new_place(h, 1);
 
-    rrc_mirror_set_node(h->heap, t.y, s);
+    rrc_closed_set_node(h->heap, t.y, s);
     check(!IS_WEAK(t.y));
     check_int(s->anchored, 1);
     step(h);
@@ -1914,19 +1920,19 @@ static void nodes_of_the_hosts_are_listed(void)
     place *s = new_place(h, 1), *p = link_to(h, view, 1);
     int i;
 
-    rrc_mirror_set_node(h->heap, ob, s);
+    rrc_closed_set_node(h->heap, ob, s);
     give(owner, 0, ob);
     give(owner, 1, view);
     for (i = 0; i < 2; i++) {
         step_makes_weak(h, ob, s);
         check_ptr(node(h, owner)->list[0], s);
         check_int(h->mirrors, 1);
-        rrc_mirror_set_node(h->heap, ob, s);
+        rrc_closed_set_node(h->heap, ob, s);
         check(IS_WEAK(ob));
         check_int(s->anchored, 0);
         check_int(edge_nodes(h), 2);
     }
-    rrc_mirror_set_node(h->heap, view, new_place(h, 1));
+    rrc_closed_set_node(h->heap, view, new_place(h, 1));
     check(IS_WEAK(view));
     check_int(p->anchored, 0);
     check_int(edge_nodes(h), 3);
@@ -1944,7 +1950,7 @@ static void set_node_of_victim(hand *h)
     int i;
 
     for (i = 0; i < times_set; i++)
-        rrc_mirror_set_node(h->heap, victim, victims_node);
+        rrc_closed_set_node(h->heap, victim, victims_node);
 }
 
 static void a_node_is_kept_in_a_step(void)
@@ -1967,7 +1973,7 @@ static void a_node_is_kept_in_a_step(void)
         check_int(IS_WEAK(victim), !is_first);
         step(h);
         check(h->in_mirror == NULL);
-        check(rrc_mirror_is_due(h->heap) || !is_first);
+        check(rrc_closed_is_due(h->heap) || !is_first);
         RRC_CLEAR(h->heap, THING(victim)->ref[0]);
         step_makes_weak(h, victim, victims_node);
         step(h);
@@ -2021,7 +2027,7 @@ static void a_node_of_the_hosts_comes_back(void)
     rrc_object *ob = new_thing(h, &Final);
     place *s = new_place(h, 1);
 
-    rrc_mirror_set_node(h->heap, ob, s);
+    rrc_closed_set_node(h->heap, ob, s);
     give(ob, 0, ob);
     h->in_slot = come_back;
     step_and_run(h);
@@ -2098,7 +2104,7 @@ static void tell_a_node(hand *h, rrc_object *self, const char *slot)
         return;
     check_int(edge_nodes(h), 0);
     check(rrc_gc_is_tracked(h->heap, self));
-    rrc_mirror_set_node(h->heap, self, &h->places[0]);
+    rrc_closed_set_node(h->heap, self, &h->places[0]);
     expect_log(h, RRC_EPHASE);
 }
 
@@ -2139,7 +2145,7 @@ static void hooks_end_with_the_heap(void)
     check_int(h->forgotten, forgotten);
     check_int(h->finalized, 1);
     check_int(h->deallocs, 3);
-    check_ptr(rrc_mirror_node(h->heap, ob), NULL);
+    check_ptr(rrc_closed_node(h->heap, ob), NULL);
     check_int(h->logged, 0);
     h->in_slot = NULL;
     RRC_CLEAR(h->heap, THING(ob)->ref[0]);
@@ -2163,7 +2169,7 @@ static void links_without_a_bias(void)
         check_int(rrc_create_link_pypy(h->heap, new_place(h, 0), i ? b : a), RRC_OK);
     rrc_gc_untrack(h->heap, b);
     RRC_CLEAR(h->heap, THING(a)->ref[0]);
-    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check_int(rrc_closed_step(h->heap), RRC_OK);
     h->logged = 0;
     RRC_REFCNT(a) += BIAS;
     RRC_REFCNT(b) += BIAS;
@@ -2184,7 +2190,7 @@ static void unlinked_without_a_bias(void)
     check_int(rrc_unlink(h->heap, ob), RRC_OK);
     expect_log(h, RRC_EREFCNT);
     check_ptr(rrc_to_obj(h->heap, ob), NULL);
-    check_ptr(rrc_mirror_target(h->heap, ob), NULL);
+    check_ptr(rrc_closed_target(h->heap, ob), NULL);
     own(h, owner, 0, ob);
     step(h);
     check(!IS_WEAK(ob));
@@ -2331,7 +2337,7 @@ static void slots_of_the_dead(void)
         else if (way == UNLINK)
             check_int(rrc_unlink(h->heap, ob), RRC_OK);
         else
-            check_ptr(rrc_mirror_target(h->heap, ob), p);
+            check_ptr(rrc_closed_target(h->heap, ob), p);
         if (way == RELINK)
             link_to(h, ob, 1);
         step(h);
@@ -2353,12 +2359,12 @@ static void nothing_stands_for_what_is_to_be_linked(void)
         hand *h = open_hand();
         rrc_object *ob = new_thing(h, &Bare);
 
-        check_ptr(rrc_mirror_target(h->heap, &fixed.head), NULL);
+        check_ptr(rrc_closed_target(h->heap, &fixed.head), NULL);
         RRC_REFCNT(ob) += BIAS;
-        check_ptr(rrc_mirror_target(h->heap, ob), NULL);
+        check_ptr(rrc_closed_target(h->heap, ob), NULL);
         rrc_decref(h->heap, ob);
         check_int(rrc_create_link_pypy(h->heap, new_place(h, 0), ob), RRC_OK);
-        check(rrc_mirror_target(h->heap, ob) != NULL);
+        check(rrc_closed_target(h->heap, ob) != NULL);
         step(h);
         close_hand(h);
     }
@@ -2437,7 +2443,7 @@ static void made_type_dealloc(rrc_heap *heap, rrc_object *self)
 {
     rrc_object *owned = ((made_type *)(void *)self)->owned;
 
-    check_int(((place *)rrc_mirror_node(heap, self))->anchored, 1);
+    check_int(((place *)rrc_closed_node(heap, self))->anchored, 1);
     rrc_decref(heap, owned);
     rrc_gc_del(heap, self);
 }
@@ -2518,21 +2524,21 @@ static void a_step_is_due_for_tracked_objects(void)
     int i;
 
     step(h);
-    check_int(rrc_mirror_is_due(h->heap), 0);
+    check_int(rrc_closed_is_due(h->heap), 0);
     for (i = 0; i < MANY; i++)
         obs[i] = new_thing(h, &Tracked);
-    check_int(rrc_mirror_is_due(h->heap), 1);
+    check_int(rrc_closed_is_due(h->heap), 1);
     step(h);
     obs[MANY] = new_thing(h, &Tracked);
-    check_int(rrc_mirror_is_due(h->heap), 0);           /* one is not much */
+    check_int(rrc_closed_is_due(h->heap), 0);           /* one is not much */
     ob = new_thing(h, &Final);
     give(ob, 0, ob);
     step(h);
     step(h);
-    check_int(rrc_mirror_is_due(h->heap), 0);
+    check_int(rrc_closed_is_due(h->heap), 0);
     check_int(rrc_run_pending(h->heap, 0), 2);
     check_int(h->finalized, 1);
-    for (i = 1; !rrc_mirror_is_due(h->heap); i++)
+    for (i = 1; !rrc_closed_is_due(h->heap); i++)
         check(i < 100);
     check(i > 1);
     step(h);
@@ -2741,13 +2747,13 @@ static void taken_in_hooks_of_a_step(void)
                 own(h, wrong, 0, views[1]);
                 THING(wrong)->ref[1] = views[1];        /* visited twice, and owned once */
                 h->in_log = take_it;
-                check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+                check_int(rrc_closed_step(h->heap), RRC_ETRAVERSE);
                 expect_log(h, RRC_ETRAVERSE);
                 THING(wrong)->ref[1] = NULL;
             } else {
                 THING(owner)->ref[1] = NULL;            /* it is in the hands of the test now */
                 h->in_anchor = take_it;
-                check_int(rrc_mirror_step(h->heap), RRC_OK);
+                check_int(rrc_closed_step(h->heap), RRC_OK);
                 THING(owner)->ref[1] = views[1];
             }
             check(h->in_log == NULL && h->in_anchor == NULL);
@@ -2776,7 +2782,7 @@ static void a_tracked_object_is_taken_in_a_hook(void)
     THING(wrong)->ref[1] = view;        /* visited twice, and owned once */
     in_question = ob;
     h->in_log = take_it;
-    check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+    check_int(rrc_closed_step(h->heap), RRC_ETRAVERSE);
     expect_log(h, RRC_ETRAVERSE);
     THING(wrong)->ref[1] = NULL;
     check(!IS_WEAK(ob));
@@ -2817,7 +2823,7 @@ static void p_is_asked_for_in_a_step(void)
     to_be_asked = ob;
     to_be_told = p;
     h->in_log = take_it_and_ask;
-    check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+    check_int(rrc_closed_step(h->heap), RRC_ETRAVERSE);
     expect_log(h, RRC_ETRAVERSE);
     check(h->in_log == NULL);
     THING(wrong)->ref[1] = NULL;
@@ -2844,7 +2850,7 @@ static void dropped_in_the_log_hook_of_a_step(void)
     THING(wrong)->ref[1] = view;        /* visited twice, and owned once */
     in_question = ob;
     h->in_log = drop_it;
-    check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+    check_int(rrc_closed_step(h->heap), RRC_ETRAVERSE);
     expect_log(h, RRC_ETRAVERSE);
     check_int(RRC_REFCNT(ob) & INTPTR_MAX, BIAS);
     THING(wrong)->ref[1] = NULL;
@@ -2860,23 +2866,23 @@ static void nodes_are_for_tracked_objects(void)
     rrc_object *bare = new_thing(h, &Bare), *ob = new_thing(h, &Tracked);
     place *s = new_place(h, 1);
 
-    rrc_mirror_set_node(NULL, ob, s);
+    rrc_closed_set_node(NULL, ob, s);
     check_int(h->logged, 0);
-    rrc_mirror_set_node(h->heap, NULL, s);
+    rrc_closed_set_node(h->heap, NULL, s);
     expect_log(h, RRC_ENULL);
-    rrc_mirror_set_node(h->heap, ob, NULL);
+    rrc_closed_set_node(h->heap, ob, NULL);
     expect_log(h, RRC_ENULL);
-    rrc_mirror_set_node(h->heap, bare, s);
+    rrc_closed_set_node(h->heap, bare, s);
     expect_log(h, RRC_ETYPE);
     rrc_gc_untrack(h->heap, ob);
-    rrc_mirror_set_node(h->heap, ob, s);
+    rrc_closed_set_node(h->heap, ob, s);
     expect_log(h, RRC_ETYPE);
-    check_ptr(rrc_mirror_node(h->heap, NULL), NULL);
-    check_ptr(rrc_mirror_target(h->heap, NULL), NULL);
-    check_ptr(rrc_mirror_target(NULL, ob), NULL);
-    check_ptr(rrc_mirror_node(h->heap, ob), NULL);
-    check_int(rrc_mirror_is_due(NULL), 0);
-    check_int(rrc_mirror_step(NULL), RRC_ENULL);
+    check_ptr(rrc_closed_node(h->heap, NULL), NULL);
+    check_ptr(rrc_closed_target(h->heap, NULL), NULL);
+    check_ptr(rrc_closed_target(NULL, ob), NULL);
+    check_ptr(rrc_closed_node(h->heap, ob), NULL);
+    check_int(rrc_closed_is_due(NULL), 0);
+    check_int(rrc_closed_step(NULL), RRC_ENULL);
     check_int(rrc_gc_collect(NULL), 0);
     rrc_decref(h->heap, bare);
     rrc_decref(h->heap, ob);
@@ -2896,7 +2902,7 @@ static void a_mirror_hook_without_a_node(void)
     rrc_object *ob = new_thing(h, &Tracked);
 
     own(h, ob, 0, ob);
-    check_int(rrc_mirror_step(h->heap), RRC_ENOMEM);
+    check_int(rrc_closed_step(h->heap), RRC_ENOMEM);
     expect_log(h, RRC_EHOOK);
     check(!IS_WEAK(ob));
     check_int(rrc_check(h->heap), RRC_OK);
@@ -2983,11 +2989,11 @@ static void make_garbage(hand *h, rrc_object *self, const char *slot)
 /* Collects, and returns the number of steps that were made. */
 static int steps_of_a_collection(hand *h, size_t garbage)
 {
-    rrc_stats before, after;
+    rrc_closed_stats before, after;
 
-    check_int(rrc_get_stats(h->heap, &before), RRC_OK);
+    check_int(rrc_closed_get_stats(h->heap, &before), RRC_OK);
     check_int(rrc_gc_collect(h->heap), garbage);
-    check_int(rrc_get_stats(h->heap, &after), RRC_OK);
+    check_int(rrc_closed_get_stats(h->heap, &after), RRC_OK);
     return (int)(after.mirror_steps - before.mirror_steps);
 }
 
@@ -3035,12 +3041,12 @@ static void slices(hand *h, int n)
     int i;
 
     for (i = 0; i < n; i++)
-        rrc_mirror_work(h->heap, 1);
+        rrc_closed_work(h->heap, 1);
 }
 
 static void the_rest(hand *h)
 {
-    while (rrc_mirror_work(h->heap, 3) >= 3)
+    while (rrc_closed_work(h->heap, 3) >= 3)
         ;
     check_int(rrc_check(h->heap), RRC_OK);
 }
@@ -3143,7 +3149,7 @@ static void a_node_that_fails_in_a_slice(void)
     calls = h->mirrors;
     h->fail_mirror = 1;
     while (h->mirrors == calls && h->fail_mirror > 0)
-        rrc_mirror_work(h->heap, 1);
+        rrc_closed_work(h->heap, 1);
     check_int(p->anchored, 1);
     the_rest(h);
     step(h);
@@ -3240,12 +3246,12 @@ static void links_change_between_slices(void)
             link_to(h, ob[i], 1);
         }
         for (i = 0; i < n; i++)
-            rrc_mirror_work(h->heap, 20);
+            rrc_closed_work(h->heap, 20);
         ob[LINKS] = new_thing(h, &Bare);
         link_to(h, ob[LINKS], 1);
         if (n % 3 == 0)
             step(h);
-        rrc_mirror_work(h->heap, 1);
+        rrc_closed_work(h->heap, 1);
         for (i = 0; i < LINKS; i += 2)
             check_int(rrc_unlink(h->heap, ob[i]), RRC_OK);
         the_rest(h);
@@ -3266,7 +3272,7 @@ static void an_owner_without_bias(void)
     own(h, ob, 0, ob);
     give(owner, 0, ob);
     link_to(h, owner, 0);
-    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check_int(rrc_closed_step(h->heap), RRC_OK);
     expect_log(h, RRC_EREFCNT);
     check(RRC_REFCNT(ob) > 0);
     check_int(p->anchored, 1);
@@ -3312,9 +3318,9 @@ static void few_objects_without_links(void)
         proxied[i] = new_thing(h, &Tracked);
         link_to(h, proxied[i], 0);
     }
-    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check_int(rrc_closed_step(h->heap), RRC_OK);
     traversals = 0;
-    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check_int(rrc_closed_step(h->heap), RRC_OK);
 #ifndef RRC_DEBUG
     check_int(traversals, LINKED);
 #endif
@@ -3324,9 +3330,9 @@ static void few_objects_without_links(void)
         THING(ob)->ref[0] = first;
         first = ob;
     }
-    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check_int(rrc_closed_step(h->heap), RRC_OK);
     traversals = 0;
-    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check_int(rrc_closed_step(h->heap), RRC_OK);
 #ifndef RRC_DEBUG
     check_int(traversals, 2 * (LINKED + CHAIN));
 #endif
@@ -3391,7 +3397,7 @@ static void what_is_no_object_is_reported(void)
     wrong[2] = &junk;
     for (i = 0; i < 3; i++) {
         give(ob, 0, wrong[i]);
-        check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+        check_int(rrc_closed_step(h->heap), RRC_ETRAVERSE);
         check_int(h->last_code, i == 1 ? RRC_EFREED : RRC_ETRAVERSE);
         check(h->logged > 0);
         h->logged = 0;
@@ -3427,7 +3433,7 @@ static void moves_are_reported(void)
             n++;
         to->ref[(i + 1) % REFS] = from->ref[n];
         from->ref[n] = NULL;
-        check_int(rrc_mirror_step(h->heap), RRC_ETOUCH);
+        check_int(rrc_closed_step(h->heap), RRC_ETOUCH);
         expect_log(h, RRC_ETOUCH);
     }
     step(h);
@@ -3454,7 +3460,7 @@ static void moves_are_reported_after_a_loss(void)
     step(h);
     for (i = 0; i < 2; i++) {
         check(IS_WEAK(owner[i]));
-        ((place *)rrc_mirror_node(h->heap, owner[i]))->is_dead = 1;
+        ((place *)rrc_closed_node(h->heap, owner[i]))->is_dead = 1;
         rrc_incref(h->heap, owner[i]);
     }
     step(h);
@@ -3462,7 +3468,7 @@ static void moves_are_reported_after_a_loss(void)
     check(IS_WEAK(THING(owner[1])->ref[0]));
     THING(owner[0])->ref[1] = THING(owner[1])->ref[0];
     THING(owner[1])->ref[0] = NULL;
-    check_int(rrc_mirror_step(h->heap), RRC_ETOUCH);
+    check_int(rrc_closed_step(h->heap), RRC_ETOUCH);
     expect_log(h, RRC_ETOUCH);
     step(h);
     for (i = 0; i < 2; i++)

@@ -212,7 +212,7 @@ static void finalize(vm *v, vm_object *o)
         s->owner = NULL, o->slot = NULL;        /* a step has dissolved the link */
     } else if (s != NULL && s->ob != NULL && !v->closed) {
         rrc_object *ob = s->ob;
-        vm_slot *node = (vm_slot *)rrc_mirror_node(v->heap, ob);
+        vm_slot *node = (vm_slot *)rrc_closed_node(v->heap, ob);
 
         if (node != NULL && node->weak == NULL && o->node != NULL && o->node->slot == NULL) {
             node->weak = node->owner = o->node;
@@ -360,7 +360,7 @@ static void release_slot(vm *v, vm_slot *s)
 /* A proxy has a finalizer; what else is linked has not, or may. */
 int vm_link(vm *v, vm_object *o, rrc_object *ob, int is_p)
 {
-    vm_slot *node = (vm_slot *)rrc_mirror_node(v->heap, ob), *s = new_slot(v, o, ob);
+    vm_slot *node = (vm_slot *)rrc_closed_node(v->heap, ob), *s = new_slot(v, o, ob);
     vm_object *former = o->node;
     int code;
 
@@ -419,7 +419,7 @@ static rrc_gcref survivor(void *userdata, rrc_gcref p)
 static int anchor(void *userdata, rrc_object *ob, int on)
 {
     vm *v = (vm *)userdata;
-    vm_slot *s = (vm_slot *)rrc_mirror_target(v->heap, ob);
+    vm_slot *s = (vm_slot *)rrc_closed_target(v->heap, ob);
 
     check((!v->closed || v->ending) && s != NULL && s->is_used);
     if (on && s->weak == NULL)
@@ -433,13 +433,13 @@ static int anchor(void *userdata, rrc_object *ob, int on)
 /* The edge node of ob, made if need be. */
 static vm_object *node_of(vm *v, rrc_object *ob)
 {
-    vm_slot *s = (vm_slot *)rrc_mirror_node(v->heap, ob);
+    vm_slot *s = (vm_slot *)rrc_closed_node(v->heap, ob);
     vm_object *o;
 
     if (s != NULL && s->weak != NULL)
         return s->weak;
     o = vm_new(v, -1);
-    s = (vm_slot *)rrc_mirror_node(v->heap, ob);
+    s = (vm_slot *)rrc_closed_node(v->heap, ob);
     if (s != NULL && s->weak != NULL)
         return s->weak;                 /* a finalizer, which ran just now, got it back */
     if (s != NULL) {
@@ -448,7 +448,7 @@ static vm_object *node_of(vm *v, rrc_object *ob)
     } else {
         s = new_slot(v, o, NULL);
     }
-    rrc_mirror_set_node(v->heap, ob, s);
+    rrc_closed_set_node(v->heap, ob, s);
     return o;
 }
 
@@ -463,7 +463,7 @@ static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, si
     check(!v->closed);
     if (targets == NULL) {
         check_int(n, 0);
-        s = (vm_slot *)rrc_mirror_node(v->heap, ob);
+        s = (vm_slot *)rrc_closed_node(v->heap, ob);
         if (s->weak != NULL)
             s->weak->list_count = 0;
         release_slot(v, s);
@@ -479,7 +479,7 @@ static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, si
     o = node_of(v, ob);
     o->pinned++;
     for (i = 0; i < n; i++) {
-        s = (vm_slot *)rrc_mirror_target(v->heap, targets[i]);
+        s = (vm_slot *)rrc_closed_target(v->heap, targets[i]);
         child = s == NULL ? node_of(v, targets[i]) : s->weak;
         if (child == NULL) {
             rrc_touch(v->heap, targets[i]);     /* nothing protects what it refers to any more */
@@ -615,6 +615,7 @@ vm *vm_open(const vm_options *options, uint64_t seed)
 {
     vm *v = (vm *)calloc(1, sizeof *v);
     rrc_desc desc;
+    rrc_closed_desc closed;
 
     if (v == NULL)
         abort();
@@ -622,15 +623,16 @@ vm *vm_open(const vm_options *options, uint64_t seed)
         v->options = *options;
     v->from = choices_of_seed((unsigned long)seed);
     memset(&desc, 0, sizeof desc);
+    memset(&closed, 0, sizeof closed);
     desc.userdata = v;
     desc.survivor = survivor;
-    desc.mirror = mirror;
-    desc.anchor = anchor;
+    closed.mirror = mirror;
+    closed.anchor = anchor;
     desc.collect = collect;
     desc.realloc = allocate;
     desc.log = write_log;
-    desc.collects_at_once = v->options.at_once;
-    v->heap = rrc_heap_new(&desc);
+    closed.collects_at_once = v->options.at_once;
+    v->heap = rrc_closed_new(&desc, &closed);
     check(v->heap != NULL);
     return v;
 }

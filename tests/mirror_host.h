@@ -11,6 +11,7 @@
 #include "choices.h"
 #include "layout.h"
 #include "rawrefcount.h"
+#include "bindings/closed/rrc_closed.h"
 #include "bindings/insight/rrc_insight.h"
 #include "unit.h"
 

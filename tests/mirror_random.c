@@ -342,7 +342,7 @@ static void operate(m_world *w)
             grow(w);
         else if (((driver *)w->user)->slices)
             m_work(w, choose(w, 30));
-        else if (!w->v->options.only_collects && (choose(w, 4) != 0 || rrc_mirror_is_due(w->v->heap)))
+        else if (!w->v->options.only_collects && (choose(w, 4) != 0 || rrc_closed_is_due(w->v->heap)))
             m_step(w);
         else if (choose(w, 4) == 0)
             m_collect(w);
@@ -491,7 +491,7 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
             w->v->fail_alloc_at = w->v->allocations + 1 + choose(w, 3);
         }
         if (careless != 0 && i % 40 == 0)
-            rrc_mirror_step(w->v->heap);
+            rrc_closed_step(w->v->heap);
         if (careless == M_NO_TOUCHES && i % 3 == 0)
             move_any(w);
         else if (careless == M_NO_INCREFS && i % 3 == 0)

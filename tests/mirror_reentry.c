@@ -88,7 +88,7 @@ static rrc_gcref survivor(void *userdata, rrc_gcref p)
 static int anchor(void *userdata, rrc_object *ob, int on)
 {
     scene *s = (scene *)userdata;
-    spot *target = (spot *)rrc_mirror_target(s->heap, ob);
+    spot *target = (spot *)rrc_closed_target(s->heap, ob);
 
     call_back(s, "anchor");
     if (on && target->is_dead)
@@ -105,11 +105,11 @@ static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, si
     call_back(s, targets != NULL ? "mirror" : "mirror, to forget");
     if (targets == NULL)
         return 0;
-    if (rrc_mirror_node(s->heap, ob) == NULL)
-        rrc_mirror_set_node(s->heap, ob, new_spot(s));
+    if (rrc_closed_node(s->heap, ob) == NULL)
+        rrc_closed_set_node(s->heap, ob, new_spot(s));
     for (i = 0; i < n; i++)
-        if (rrc_mirror_target(s->heap, targets[i]) == NULL)
-            rrc_mirror_set_node(s->heap, targets[i], new_spot(s));
+        if (rrc_closed_target(s->heap, targets[i]) == NULL)
+            rrc_closed_set_node(s->heap, targets[i], new_spot(s));
     return 0;
 }
 
@@ -258,16 +258,16 @@ static int call_gc_untrack(scene *s, rrc_heap *heap)
 
 static int call_run_pending(scene *s, rrc_heap *heap) { (void)s; check_int(rrc_run_pending(heap, 0), 0); return RRC_OK; }
 static int call_gc_collect(scene *s, rrc_heap *heap) { (void)s; check_int(rrc_gc_collect(heap), 0); return RRC_OK; }
-static int call_mirror_step(scene *s, rrc_heap *heap) { (void)s; return rrc_mirror_step(heap); }
+static int call_mirror_step(scene *s, rrc_heap *heap) { (void)s; return rrc_closed_step(heap); }
 
 static int call_mirror_queries(scene *s, rrc_heap *heap)
 {
     rrc_stats stats;
 
-    (void)rrc_mirror_is_due(heap);
+    (void)rrc_closed_is_due(heap);
     if (traversed_by == NULL)           /* in a traverse link fields are in use */
-        check_ptr(rrc_mirror_target(heap, s->view), rrc_to_obj(heap, s->view));
-    (void)rrc_mirror_node(heap, s->owner);
+        check_ptr(rrc_closed_target(heap, s->view), rrc_to_obj(heap, s->view));
+    (void)rrc_closed_node(heap, s->owner);
     rrc_touch(heap, s->plain);
     rrc_native_bytes(heap, 10);
     rrc_native_bytes(heap, -10);
@@ -357,7 +357,7 @@ static void call_back(scene *s, const char *from)
 
 /* ---- from where ---- */
 
-static void do_step(scene *s) { check_int(rrc_mirror_step(s->heap), RRC_OK); }
+static void do_step(scene *s) { check_int(rrc_closed_step(s->heap), RRC_OK); }
 static void do_collect(scene *s) { rrc_gc_collect(s->heap); }
 
 static void do_first_reference(scene *s)
@@ -438,17 +438,19 @@ static scene *open_scene(const struct row *from, const column *what)
 {
     scene *s = (scene *)calloc(1, sizeof *s);
     rrc_desc desc;
+    rrc_closed_desc closed;
 
     if (s == NULL)
         abort();
     memset(&desc, 0, sizeof desc);
+    memset(&closed, 0, sizeof closed);
     desc.userdata = s;
     desc.survivor = survivor;
-    desc.mirror = mirror;
-    desc.anchor = anchor;
+    closed.mirror = mirror;
+    closed.anchor = anchor;
     desc.collect = collect;
     desc.log = write_log;
-    s->heap = rrc_heap_new(&desc);
+    s->heap = rrc_closed_new(&desc, &closed);
     check(s->heap != NULL);
     s->column = what;
     s->place = from->place;

@@ -58,11 +58,11 @@ static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, si
         return 0;
     }
     hook(s, "mirror");
-    if (rrc_mirror_node(heap, ob) == NULL)
-        rrc_mirror_set_node(heap, ob, new_spot(s));
+    if (rrc_closed_node(heap, ob) == NULL)
+        rrc_closed_set_node(heap, ob, new_spot(s));
     for (i = 0; i < n; i++)
-        if (rrc_mirror_target(heap, targets[i]) == NULL)
-            rrc_mirror_set_node(heap, targets[i], new_spot(s));
+        if (rrc_closed_target(heap, targets[i]) == NULL)
+            rrc_closed_set_node(heap, targets[i], new_spot(s));
     return 0;
 }
 
@@ -92,7 +92,7 @@ static int collect(states_cast *c) { return rrc_major_collection_pause(c->heap);
 
 /* ---- how a heap comes into each state ---- */
 
-static void step(states_cast *c) { check_int(rrc_mirror_step(c->heap), RRC_OK); }
+static void step(states_cast *c) { check_int(rrc_closed_step(c->heap), RRC_OK); }
 
 static void after_a_step(states_cast *c)
 {
@@ -106,7 +106,7 @@ static void between_slices(states_cast *c)
     int i;
 
     for (i = 0; i < SLICES_BEFORE_WEIGHING; i++)
-        check_int(rrc_mirror_work(c->heap, 1), 1);
+        check_int(rrc_closed_work(c->heap, 1), 1);
     states_call(c);
 }
 
@@ -127,7 +127,7 @@ static void in_mirror(states_cast *c)
     states_own(owner, c->linked);
     /* (These two are refused, and logged, but by no gate: mirror_hooks.c and mirror_reentry.c call them.) */
     if (strcmp(c->function->name, "rrc_heap_free") != 0 && strcmp(c->function->name, "rrc_gc_resize") != 0) {
-        c->state = STATE_STEPPING;
+        c->state = STATE_LAYER_RUNS;
         call_in(c, "mirror", step);
     } else {
         c->calls++;
@@ -220,14 +220,14 @@ static const struct row {
 } rows[] = {
     { "before the first step", STATE_MUTATOR, states_call, STATE_MUTATOR },
     { "after a step", STATE_MUTATOR, after_a_step, STATE_MUTATOR },
-    { "between two slices of a step", STATE_WEIGHING, between_slices, STATE_MUTATOR },
-    { "survivor in a step", STATE_HOOK, in_survivor, STATE_STEPPING },
-    { "mirror in a step", STATE_STEPPING, in_mirror, STATE_MUTATOR },
+    { "between two slices of a step", STATE_LAYER_RESTS, between_slices, STATE_MUTATOR },
+    { "survivor in a step", STATE_HOOK, in_survivor, STATE_LAYER_RUNS },
+    { "mirror in a step", STATE_LAYER_RUNS, in_mirror, STATE_MUTATOR },
     { "anchor in rrc_incref", STATE_HOOK, in_anchor, STATE_MUTATOR },
     { "mirror in rrc_gc_untrack", STATE_HOOK, in_forgetting, STATE_MUTATOR },
     { "the log hook", STATE_HOOK, in_log, STATE_MUTATOR },
     { "a tp_traverse in rrc_check", STATE_LOOK, in_traverse_of_check, STATE_MUTATOR },
-    { "a tp_traverse in a step", STATE_LOOK, in_traverse_of_step, STATE_STEPPING },
+    { "a tp_traverse in a step", STATE_LOOK, in_traverse_of_step, STATE_LAYER_RUNS },
     { "a tp_free in rrc_heap_free", STATE_ENDING, in_free_of_light_at_the_end, STATE_MUTATOR },
     { "a tp_traverse in rrc_heap_free", STATE_MAJOR, in_traverse_at_the_end, STATE_MUTATOR },
     { "a tp_finalize in rrc_heap_free", STATE_ENDING, in_finalize_at_the_end, STATE_MUTATOR },
@@ -241,18 +241,20 @@ static void call_from(const struct row *from, const states_function *function)
     spots s;
     states_cast c;
     rrc_desc desc;
+    rrc_closed_desc closed;
 
     memset(&s, 0, sizeof s);
     memset(&c, 0, sizeof c);
     memset(&desc, 0, sizeof desc);
+    memset(&closed, 0, sizeof closed);
     s.c = &c;
     desc.userdata = &s;
     desc.survivor = survivor;
-    desc.mirror = mirror;
-    desc.anchor = anchor;
+    closed.mirror = mirror;
+    closed.anchor = anchor;
     desc.dealloc_trigger = trigger;
     desc.log = write_log;
-    c.heap = rrc_heap_new(&desc);
+    c.heap = rrc_closed_new(&desc, &closed);
     check(c.heap != NULL);
     c.is_mirrored = 1;
     c.host = &s;
@@ -266,7 +268,7 @@ static void call_from(const struct row *from, const states_function *function)
     c.free_p = new_spot(&s);
     states_set(&c);
     c.knot_node = new_spot(&s);
-    rrc_mirror_set_node(c.heap, c.knot, c.knot_node);
+    rrc_closed_set_node(c.heap, c.knot, c.knot_node);
     states_probed = &c;
     c.state = from->state;
     c.base = from->base;

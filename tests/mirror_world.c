@@ -528,13 +528,13 @@ void m_take_out(m_world *w, int ob, int n)
 
 int m_step(m_world *w)
 {
-    return rrc_mirror_step(w->v->heap);
+    return rrc_closed_step(w->v->heap);
 }
 
 /* Returns whether the step has ended. */
 int m_work(m_world *w, size_t max)
 {
-    return rrc_mirror_work(w->v->heap, max) < max || max == 0;
+    return rrc_closed_work(w->v->heap, max) < max || max == 0;
 }
 
 size_t m_collect(m_world *w)
@@ -580,6 +580,7 @@ static intptr_t bias_of(const m_ob *o)
 void m_compare(m_world *w)
 {
     size_t i, weak = 0;
+    size_t held_weakly;
     rrc_stats stats;
 
     for (i = 0; i < w->ob_count; i++) {
@@ -606,7 +607,8 @@ void m_compare(m_world *w)
     for (i = 0; i < w->ob_count; i++)           /* (rrc_to_obj can have made some of them strong just now) */
         weak += w->ob[i].ob != NULL && RRC_REFCNT(w->ob[i].ob) < 0;
     check_int(rrc_get_stats(w->v->heap, &stats), RRC_OK);
-    check(stats.weak <= weak && weak <= stats.weak + stats.pending);     /* (waiting garbage is watched) */
+    held_weakly = rrc_closed_count_weak(w->v->heap);
+    check(held_weakly <= weak && weak <= held_weakly + stats.pending);     /* (waiting garbage is watched) */
     if (!w->soft && !w->v->in_collection)
         check_int(rrc_check(w->v->heap), RRC_OK);
 }

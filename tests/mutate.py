@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mutate.py - controls that must fail: the implementation in rawrefcount.h with one mistake put in.
+"""mutate.py - controls that must fail: the implementation in rawrefcount.h and rrc_closed.h with one mistake put in.
 
     python3 tests/mutate.py [--by-hand | --small] [--share N] [--part K] [--lines FROM-TO] [--quick]
                             [--again LOG] [--minutes N] [--list] [--jobs N]
@@ -32,7 +32,7 @@ import tempfile
 import time
 import zlib
 
-HEADER = "rawrefcount.h"
+HEADERS = ["rawrefcount.h", "bindings/closed/rrc_closed.h"]     # one after the other they are one text
 ACCEPTED = "tests/mutate.accepted"
 BY_HAND = "tests/mutate.by_hand"
 KINDS = ["mirror", "dict", "slot", "watched"]        # the quickest first
@@ -59,8 +59,15 @@ DECLARATION = re.compile(r"^ +(?:const |unsigned |struct )*(?:rrc_|rrci_|size_t|
 
 def code_lines(text):
     """(number, line) of the implementation's code: no comments, no preprocessor, no strings, no assertions."""
-    begin = text.index("/* >>implementation")
-    end = text.index("/* >>license")
+    begin = 0
+    for _ in HEADERS:
+        begin = text.index("/* >>implementation", begin)
+        end = text.index("#endif /* RAWREFCOUNT_IMPLEMENTATION */", begin)
+        yield from code_lines_of(text, begin, end)
+        begin = end
+
+
+def code_lines_of(text, begin, end):
     number = text.count("\n", 0, begin) + 1
     in_comment = in_directive = False
     for line in text[begin:end].split("\n"):
@@ -155,6 +162,12 @@ def mutants_by_hand(text):
             yield Mutant(number, name, lambda changed=changed: changed, [kind], by_hand=True)
 
 
+def split(text):
+    """The texts of the headers: the second one begins with its name."""
+    begin = text.index("/* rrc_closed.h - ")
+    return text[:begin - 1], text[begin:]
+
+
 def checksum(mutant):
     return zlib.crc32(mutant.description.encode())
 
@@ -171,8 +184,10 @@ class Worker:
 
     def attempt(self, command, compiler, lines, kinds, quick=False):
         folder = self.folders[compiler]
-        with open(folder + "/" + HEADER, "w") as header:
-            header.write("\n".join(lines))
+        for name, text in zip(HEADERS, split("\n".join(lines))):
+            os.makedirs(os.path.dirname(folder + "/" + name), exist_ok=True)
+            with open(folder + "/" + name, "w") as header:
+                header.write(text)
         return subprocess.run(["sh", "tests/attempt.sh", command, self.objects, folder, *kinds],
                               env=dict(os.environ, HEADER_CC=compiler, QUICK="1" if quick else "0"),
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
@@ -219,8 +234,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
 
-    with open(HEADER) as header:
-        text = header.read()
+    text = "\n".join(open(name).read() for name in HEADERS)
     everything = ([] if options.small else list(mutants_by_hand(text))) + \
         ([] if options.by_hand else list(small_mutants(text)))
     known = accepted()

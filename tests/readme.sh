@@ -160,7 +160,8 @@ else
     skip "public names, in C++: no $CXX"
 fi
 # It has all of them: functions, codes, and fields of the public structs.
-awk '/^#endif \/\* RAWREFCOUNT_H/ { exit }
+public_names() {
+    awk '/^#endif \/\* (RAWREFCOUNT|RRC_CLOSED)_H/ { exit }
      /^ *X\(RRC_/ { sub(/^ *X\(/, ""); sub(/,.*/, ""); print }
      { sub(/\/\*.*/, "") }
      /^RRC_(API|INLINE) / && match($0, /rrc_[a-z_0-9]+\(/) { print substr($0, RSTART, RLENGTH - 1) }
@@ -170,7 +171,9 @@ awk '/^#endif \/\* RAWREFCOUNT_H/ { exit }
          if (match($0, /\(\*[a-z_]+\)/)) { print substr($0, RSTART + 2, RLENGTH - 3); next }
          gsub(/\[[0-9]*\]|;.*/, "")
          for (n = split($0, field, ","); n > 0; n--) { sub(/.*[ *]/, "", field[n]); print field[n] }
-     }' rawrefcount.h | sort -u >"$out/public.txt"
+     }' "$1"
+}
+{ public_names rawrefcount.h && public_names bindings/closed/rrc_closed.h; } | sort -u >"$out/public.txt"
 expect "public names are found" test "$(wc -l <"$out/public.txt")" -gt 150
 absent=$(while read -r name; do grep -qw -- "$name" tests/stable.c || echo "$name"; done <"$out/public.txt")
 if [ -z "$absent" ]; then pass "tests/stable.c has each public name"; else fail "tests/stable.c lacks $absent"; fi

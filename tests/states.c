@@ -701,72 +701,110 @@ CALL(rrc_version) { (void)c, (void)works; return says(strcmp(rrc_version(), RRC_
 CALL(rrc_error_name) { (void)c, (void)works; return says(strcmp(rrc_error_name(RRC_EPHASE), "RRC_EPHASE") == 0); }
 CALL(rrc_error_message) { (void)c, (void)works; return says(strcmp(rrc_error_message(RRC_OK), "no error") == 0); }
 
-#ifdef RRC_MIRROR
-CALL(rrc_mirror_step)
+#ifdef TEST_CLOSED
+CALL(rrc_closed_step)
 {
-    int code = rrc_mirror_step(c->heap);
+    int code = rrc_closed_step(c->heap);
 
     (void)works;
     return answer(code, code == RRC_OK);
 }
 
-CALL(rrc_mirror_work)
+CALL(rrc_closed_work)
 {
-    size_t done = rrc_mirror_work(c->heap, 1000);
+    size_t done = rrc_closed_work(c->heap, 1000);
 
     (void)works;
     return says(done > 0 && done < 1000);
 }
 
-CALL(rrc_mirror_is_due)
+CALL(rrc_closed_is_due)
 {
-    int is_due = rrc_mirror_is_due(c->heap);
+    int is_due = rrc_closed_is_due(c->heap);
 
     (void)works;
     return says(c->is_mirrored ? STATES_NOT_KNOWN : !is_due);
 }
 
-CALL(rrc_mirror_cycle)
+CALL(rrc_closed_cycle)
 {
-    int is_due = rrc_mirror_cycle(c->heap);
+    int is_due = rrc_closed_cycle(c->heap);
 
     (void)works;
     return says(c->is_mirrored ? STATES_NOT_KNOWN : !is_due);
 }
 
-CALL(rrc_mirror_keep_up)
+CALL(rrc_closed_keep_up)
 {
     (void)works;
-    rrc_mirror_keep_up(c->heap, 0);
+    rrc_closed_keep_up(c->heap, 0);
     return says(STATES_NOT_KNOWN);
 }
 
 /* What stands for objects is known until the heap ends. */
 static int has_nodes(const states_cast *c) { return c->is_mirrored && !c->has_ended; }
 
-CALL(rrc_mirror_target)
+CALL(rrc_closed_target)
 {
-    rrc_gcref p = rrc_mirror_target(c->heap, c->linked);
+    rrc_gcref p = rrc_closed_target(c->heap, c->linked);
 
     (void)works;
     return says(p == (has_nodes(c) ? c->linked_p : NULL));
 }
 
-CALL(rrc_mirror_node)
+CALL(rrc_closed_node)
 {
     (void)works;
-    return says(rrc_mirror_node(c->heap, c->knot) == (has_nodes(c) ? c->knot_node : NULL));
+    return says(rrc_closed_node(c->heap, c->knot) == (has_nodes(c) ? c->knot_node : NULL));
 }
 
-CALL(rrc_mirror_set_node)
+CALL(rrc_closed_set_node)
 {
     (void)works;
-    rrc_mirror_set_node(c->heap, c->knot, c->free_p);
-    return says(rrc_mirror_node(c->heap, c->knot) == c->free_p);
+    rrc_closed_set_node(c->heap, c->knot, c->free_p);
+    return says(rrc_closed_node(c->heap, c->knot) == c->free_p);
 }
 
 static rrc_map no_keys;
 
+static int no_mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    (void)userdata, (void)ob, (void)targets, (void)n;
+    return 1;
+}
+
+static int no_anchor(void *userdata, rrc_object *ob, int on)
+{
+    (void)userdata, (void)ob, (void)on;
+    return 1;
+}
+
+CALL(rrc_closed_new)
+{
+    rrc_desc desc;
+    rrc_closed_desc closed;
+    rrc_heap *heap;
+
+    (void)c, (void)works;
+    memset(&desc, 0, sizeof desc);
+    memset(&closed, 0, sizeof closed);
+    desc.survivor = no_survivor;
+    closed.mirror = no_mirror;
+    closed.anchor = no_anchor;
+    heap = rrc_closed_new(&desc, &closed);
+    return says(heap != NULL && rrc_check(heap) == RRC_OK && rrc_heap_free(heap) == 0);
+}
+
+CALL(rrc_closed_get_stats)
+{
+    rrc_closed_stats stats;
+    int code = rrc_closed_get_stats(c->heap, &stats);
+
+    (void)works;
+    return answer(code, code == RRC_OK);
+}
+
+CALL(rrc_closed_count_weak) { (void)works; return says(rrc_closed_count_weak(c->heap) < 1000); }
 CALL(rrc_map_get) { (void)works; return says(rrc_map_get(&no_keys, c) == NULL); }
 CALL(rrc_map_put) { (void)works, rrc_map_put(&no_keys, c, NULL); return says(no_keys.count == 0); }
 CALL(rrc_map_free) { (void)works, rrc_map_free(c->heap, &no_keys); return says(no_keys.count == 0); }
@@ -789,8 +827,8 @@ CALL(rrc_map_reserve)
 #define ROW(name, phase, in, asks_gate) { #name, phase, in, asks_gate, call_##name },
 const states_function states_functions[] = {
     FUNCTIONS(ROW)
-#ifdef RRC_MIRROR
-    MIRROR_FUNCTIONS(ROW)
+#ifdef TEST_CLOSED
+    CLOSED_FUNCTIONS(ROW)
 #endif
 };
 const int states_function_count = (int)(sizeof states_functions / sizeof states_functions[0]);
@@ -839,9 +877,10 @@ static int other_host(const states_cast *c)
     };
     size_t i;
 
-    if (strcmp(c->function->name, "rrc_mirror_step") == 0 || strcmp(c->function->name, "rrc_mirror_work") == 0)
+    if (strcmp(c->function->name, "rrc_closed_step") == 0 || strcmp(c->function->name, "rrc_closed_work") == 0)
         return c->is_mirrored ? RRC_OK : RRC_EPHASE;
-    if (strcmp(c->function->name, "rrc_mirror_set_node") == 0)
+    if (strcmp(c->function->name, "rrc_closed_set_node") == 0
+        || strcmp(c->function->name, "rrc_closed_get_stats") == 0)
         return c->is_mirrored ? RRC_OK : RRC_ETYPE;
     for (i = 0; c->is_mirrored && i < sizeof driven / sizeof driven[0]; i++)
         if (strcmp(c->function->name, driven[i]) == 0)

@@ -9,6 +9,9 @@
 #include "rawrefcount.h"
 #include "bindings/insight/rrc_insight.h"
 #include "bindings/weak/rrc_weak.h"
+#ifdef TEST_CLOSED
+#include "bindings/closed/rrc_closed.h"
+#endif
 #include "unit.h"
 
 #include "states.inc"

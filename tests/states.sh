@@ -18,7 +18,7 @@ exec awk '
 # The group is the one that rrci_gate is asked for, or "none". HOOK is RRCI_MUTATOR
 # inside a hook of the host, and LOOK is that inside a tp_traverse or a writeproc.
 function phases() {
-    states("MUTATOR HOOK LOOK MINOR COPYING MAJOR MARKING OPEN KEPT PARTING STARTED SWEEPING WEIGHING STEPPING ENDING HUSK")
+    states("MUTATOR HOOK LOOK MINOR COPYING MAJOR MARKING OPEN KEPT PARTING STARTED SWEEPING LAYER_RESTS LAYER_RUNS ENDING HUSK")
     phase("+ ! ! - - - - - - + + + + + + -", "MUTATES", "mutator")
     phase("+ ! ! - - - - - - + + + + + + -", "MUTATES", "mutator is stopped, old addresses can still be told")
     phase("+ ! ! - - - - - - + + + + + + -", "MUTATES", "any but a collection")
@@ -115,7 +115,7 @@ BEGIN {
 }
 
 />>(api|functions)$/ && /^(\/\*| \*) >>/ { part = "api" }
-/^#endif \/\* RRC_(INSIGHT|WEAK)_H/ { part = "" }
+/^#endif \/\* RRC_(INSIGHT|WEAK|CLOSED)_H/ { part = "" }
 /^\/\* ---- what the inline functions need/ { part = "" }
 /^\/\* The state of a heap, and the invariant/ { part = "invariants" }
 /^} rrci_state;/ { part = "" }
@@ -142,7 +142,7 @@ name != "" && name !~ /^rrci_/ {
         defined[name] = 1
 }
 
-part == "invariants" && /^   RRCI_[A-Z]+ +[A-Za-z]/ { invariant[substr($1, 6)] = 1 }
+part == "invariants" && /^   RRCI_[A-Z_]+ +[A-Za-z]/ { invariant[substr($1, 6)] = 1 }
 part == "invariants" && /^typedef enum rrci_state/ { part = "enum" }
 part == "enum" && /^    RRCI_/ {
     count = split($0, names, /[ ,]+/)
@@ -205,21 +205,22 @@ END {
             complain("what phase is for RRCI_" group "?")
     if (failed)
         exit 1
-    print "/* Made by tests/states.sh from rawrefcount.h, rrc_insight.h and rrc_weak.h. */"
+    print "/* Made by tests/states.sh from rawrefcount.h and the headers of its layers. */"
     printf "#define STATES(X)"
     for (i = 1; i <= state_count; i++)
         printf " \\\n    X(%s, %s)", state[i], words[state[i]]
     for (mirror = 0; mirror < 2; mirror++) {
-        printf "\n#define %sFUNCTIONS(X)", mirror ? "MIRROR_" : ""
+        printf "\n#define %sFUNCTIONS(X)", mirror ? "CLOSED_" : ""
         for (i = 1; i <= functions; i++) {
             name = function_of[i]
             text = text_of[name]
             marks_of = phase_of[text]
             gsub(/ /, "", marks_of)
-            if (name !~ /^rrc_cell_/ && (name ~ /^rrc_(mirror|map)_/) == mirror)
+            if (name !~ /^rrc_cell_/ && (name ~ /^rrc_(mirror|map|closed)_/) == mirror)
                 printf " \\\n    X(%s, \"%s\", \"%s\", %d)", name, text, marks_of, group_of[text] != "none"
         }
     }
     print ""
 }
-' "${1:-rawrefcount.h}" bindings/insight/rrc_insight.h bindings/weak/rrc_weak.h
+' "${1:-rawrefcount.h}" bindings/insight/rrc_insight.h bindings/weak/rrc_weak.h \
+    bindings/closed/rrc_closed.h

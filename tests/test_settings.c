@@ -24,49 +24,6 @@ static void a_unit_with_other_settings_gets_no_heap(void)
     host_end(h);
 }
 
-/* The hooks of closed hosts need an implementing unit that knows of them. */
-#ifndef RRC_MIRROR
-static int mirror_nothing(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
-{
-    (void)userdata, (void)ob, (void)targets, (void)n;
-    return 0;
-}
-
-static int anchor_nothing(void *userdata, rrc_object *ob, int on)
-{
-    (void)userdata, (void)ob, (void)on;
-    return 1;
-}
-
-static void pin_nothing(void *userdata, rrc_cell *c, int on)
-{
-    (void)userdata, (void)c, (void)on;
-}
-#endif
-
-static void a_mirrored_heap_needs_rrc_mirror(void)
-{
-#ifndef RRC_MIRROR
-    int i;
-
-    for (i = 0; i < 3; i++) {
-        host *h = host_bare(NULL);
-        rrc_desc desc;
-
-        host_describe(h, &desc);
-        if (i == 0)
-            desc.mirror = mirror_nothing;
-        else if (i == 1)
-            desc.anchor = anchor_nothing;
-        else
-            desc.pin = pin_nothing;
-        check_ptr(rrc_heap_new(&desc), NULL);
-        check(strstr(host_expect_log(h, RRC_EDESC, "rrc_heap_new")->detail, "RRC_MIRROR") != NULL);
-        host_end(h);
-    }
-#endif
-}
-
 static void a_unit_can_be_compared_with_a_heap(void)
 {
     host *h = host_open(NULL);
@@ -108,7 +65,7 @@ static void the_bands_of_counts_are_in_order(void)
 }
 
 UNIT_GROUP(settings,
-    UNIT(a_mirrored_heap_needs_rrc_mirror), UNIT(a_unit_with_other_settings_gets_no_heap),
+UNIT(a_unit_with_other_settings_gets_no_heap),
     UNIT(a_unit_can_be_compared_with_a_heap),
     UNIT(the_version_is_the_texts),
     UNIT(private_copies_live_side_by_side),

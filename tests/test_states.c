@@ -521,7 +521,7 @@ static void each_state_is_reached(void)
     int state, i;
 
     for (state = 0; state < STATE_COUNT; state++) {
-        if (state == STATE_WEIGHING || state == STATE_STEPPING)
+        if (state == STATE_LAYER_RESTS || state == STATE_LAYER_RUNS)
             continue;                   /* mirror_states.c has these */
         for (i = 0; i < ROWS && (int)rows[i].state != state; i++)
             ;

@@ -12,7 +12,7 @@
 #
 # The words of a variant are its settings: see tests/variant.sh.
 
-TEST_HEADERS := $(HEADER) $(INSIGHT) $(WEAK) $(wildcard tests/*.h) tests/variant.sh
+TEST_HEADERS := $(HEADER) $(INSIGHT) $(WEAK) $(CLOSED) $(wildcard tests/*.h) tests/variant.sh
 HOST_SRCS    := tests/unit.c tests/host.c tests/objects.c tests/insight.c tests/weak.c
 STATES       := $(BUILD)/tests/states.inc
 SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/knots.c tests/states.c tests/other_debug.c tests/other_layout.c \
@@ -31,7 +31,7 @@ $(BUILD)/tests/impl-%.o: tests/impl.c $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* tests/impl.c
 
 # What the header's comments promise of each function in each state.
-$(STATES): tests/states.sh $(HEADER) $(INSIGHT) $(WEAK)
+$(STATES): tests/states.sh $(HEADER) $(INSIGHT) $(WEAK) $(CLOSED)
 	@mkdir -p $(@D)
 	@sh tests/states.sh >$@
 

@@ -9,7 +9,7 @@
 #   front           another object layout, the link in front of the object
 #   small           small blocks and shallow nesting: limits are met soon
 #   debug           RRC_DEBUG
-#   mirror          RRC_MIRROR
+#   mirror          TEST_CLOSED
 #   nocycles        RRC_NO_CYCLES in the implementing unit
 #   O0 O1 O2 O3 Os  optimization
 #   lto             ... of the whole program
@@ -46,7 +46,7 @@ for word in $(echo "$variant" | tr - ' '); do
     front) defines="$defines -DHOST_FRONT=1" ;;
     small) defines="$defines -DRRC_CHUNK_LINKS=64 -DRRC_DEALLOC_DEPTH=2" ;;
     debug) defines="$defines -DRRC_DEBUG" ;;
-    mirror) defines="$defines -DRRC_MIRROR" ;;
+    mirror) defines="$defines -DTEST_CLOSED" ;;
     nocycles) defines="$defines -DTEST_NO_CYCLES" ;;
     O0 | O1 | O2 | O3 | Os) flags="-$word -g" ;;
     lto) more="$more -flto=auto" ;;

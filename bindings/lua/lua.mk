@@ -23,12 +23,12 @@ LUA         ?= $(firstword $(LUAS))
 # Those of `make test`: the first one and LuaJIT, which has the oldest interface. `make test-all` runs all.
 LUAS_QUICK := $(sort $(firstword $(LUAS)) $(or $(filter luajit,$(LUAS)),$(lastword $(LUAS))))
 
-LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER) $(INSIGHT)
+LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER) $(INSIGHT) $(CLOSED)
 # What is optimized as CFLAGS says is the module rawrefcount, and the functions of both headers that the modules of the
 # tests share. To optimize the other programs takes longer than to run them.
 LUA_MODULES := rawrefcount widgets naive nodes classes
 LUA_NODES_H := $(LUA_DIR)/tests/nodes.h tests/foreign.h tests/caught.h
-LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(dir $(INSIGHT)) -I$(WIDGETS_DIR) \
+LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(dir $(INSIGHT)) -I$(dir $(CLOSED)) -I$(WIDGETS_DIR) \
                $(call lua_flags,$(1),--cflags) $(CPPFLAGS) $(CFLAGS)
 # Functions that a module exports cannot be replaced by others of the same name: they can be inlined.
 LUA_SHARED  := -fPIC -fno-semantic-interposition -shared $(if $(filter Darwin,$(shell uname -s)),-undefined dynamic_lookup)
@@ -75,9 +75,6 @@ endif
 
 # ---- tests -------------------------------------------------------------------
 #
-# The C libraries of the tests, nodes.c, classes.c and the widgets, are units without RRC_MIRROR: only the unit
-# that holds the functions of rawrefcount.h has it.
-#
 #   lua-cases-LUA          the known cases, in each mode of the collector
 #   lua-random-MODE-LUA    random programs against an oracle
 #   lua-failing-LUA        the same, in states whose allocations fail and are tried again
@@ -99,7 +96,7 @@ LUA_TESTS  := $(LUA_DIR)/tests
 LUA_MODES  := incremental stepped stressed rare sliced
 lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational) $(if $(filter lua5.1 luajit,$(1)),everywhere)
 LUA_EMBED  := $(addprefix $(LUA_TESTS)/,embed.c slots.c nodes.c classes.c) tests/unit.c
-LUA_EMBED_COMPILE := $(CC) $(RRC_CFLAGS) -I$(dir $(INSIGHT)) -DUNIT_CMOCKA=0 -Itests
+LUA_EMBED_COMPILE := $(CC) $(RRC_CFLAGS) -I$(dir $(INSIGHT)) -I$(dir $(CLOSED)) -DUNIT_CMOCKA=0 -Itests
 LUA_RANDOM := $(LUA_TESTS)/random.c $(LUA_TESTS)/nodes.c tests/unit.c
 lua_soak    = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(call lua_out,$(1))/random soak
 LUA_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
@@ -164,7 +161,7 @@ $(foreach lua,$(filter-out $(LUAS),$(LUA_NAMES)),$(eval $(call lua_missing,$(lua
 LUAS_CHECKED := $(LUA_FOLDERS)
 lua_checked_out = $(BUILD)/lua/checked/$(1)
 # The functions of both headers are in embed.c only; Lua's headers are those that checked.sh has copied.
-LUA_CHECKED_COMPILE = $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(dir $(INSIGHT)) -I$(WIDGETS_DIR) -Itests -I$(@D)/src $(CPPFLAGS) $(LUA_SANITIZE)
+LUA_CHECKED_COMPILE = $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(dir $(INSIGHT)) -I$(dir $(CLOSED)) -I$(WIDGETS_DIR) -Itests -I$(@D)/src $(CPPFLAGS) $(LUA_SANITIZE)
 
 define lua_checked_rules
 $(call lua_checked_out,$(1))/lua.a: $(LUA_SOURCES)/$(1)/src/lmem.c $(LUA_TESTS)/checked.sh $(LUA_TESTS)/checked.h

@@ -19,13 +19,14 @@ build = {
   modules = {
     rawrefcount = {
       sources = { "bindings/lua/rawrefcount.c" },
-      incdirs = { ".", "bindings/lua", "bindings/insight" },
+      incdirs = { ".", "bindings/lua", "bindings/insight", "bindings/closed" },
     },
   },
   install = {
     conf = {
       ["include/rawrefcount.h"] = "rawrefcount.h",
       ["include/rrc_lua.h"] = "bindings/lua/rrc_lua.h",
+      ["include/rrc_closed.h"] = "bindings/closed/rrc_closed.h",
       ["include/rrc_insight.h"] = "bindings/insight/rrc_insight.h",
       ["include/rrc_weak.h"] = "bindings/weak/rrc_weak.h",
     },

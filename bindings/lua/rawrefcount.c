@@ -411,7 +411,7 @@ static void view_links(view *v)
     v->visit = NULL;
     for (slot = 1; slot < state->slot_count; slot++) {
         rrc_object *ob = rrcl_slot_at(state, slot)->ob;
-        if (ob == NULL || rrc_mirror_node(state->heap, ob) == rrcl_ref_of(slot))
+        if (ob == NULL || rrc_closed_node(state->heap, ob) == rrcl_ref_of(slot))
             continue;
         rrcl_get_live(state, slot);
         lua_xmove(state->hidden, v->L, 1);

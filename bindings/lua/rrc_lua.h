@@ -60,16 +60,8 @@
 #ifndef RRC_LUA_H
 #define RRC_LUA_H
 
-/* Lua's collector is closed (>>mirror in rawrefcount.h): the unit that holds the functions of
-   rawrefcount.h must know it. */
-#if (defined(RAWREFCOUNT_IMPLEMENTATION) || defined(RAWREFCOUNT_STATIC)) && !defined(RRC_MIRROR)
-#  if defined(RAWREFCOUNT_H) && defined(RRCI_IMPLEMENTED)
-#  error "rrc_lua.h: include it before rawrefcount.h, where RAWREFCOUNT_IMPLEMENTATION is defined"
-#  endif
-#  define RRC_MIRROR
-#endif
-
 #include "rawrefcount.h"
+#include "rrc_closed.h"             /* Lua's collector is closed */
 
 /* (Not all versions of Lua say themselves that their functions are C's. Include lua.h before, if your
    Lua is compiled as C++.) */
@@ -498,7 +490,7 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 /* With so many slots a whole step is a long pause. */
 #define RRCL_MANY_SLOTS 16384
 
-/* Units of a step (see rrc_mirror_work) that the first sentinel of a cycle does, and each other one; and the least
+/* Units of a step (see rrc_closed_work) that the first sentinel of a cycle does, and each other one; and the least
    and the most that a call does which makes an object. Each of them runs so many deallocs. */
 #define RRCL_UNITS_OF_A_CYCLE 4096
 #define RRCL_UNITS_OF_A_SENTINEL 512
@@ -1475,7 +1467,7 @@ RRC_LUA_API rrc_object *rrc_lua_key(lua_State *L, rrc_heap *heap, int index)
 /* Push the table of an ob's live node on L; 0: it has none, and nothing was pushed. */
 static int rrcl_push_node(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    rrc_gcref node = rrc_mirror_node(state->heap, ob);
+    rrc_gcref node = rrc_closed_node(state->heap, ob);
     if (node == NULL || rrcl_is_empty(state, rrcl_slot_of(node)))
         return 0;
     rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node));
@@ -1487,7 +1479,7 @@ static int rrcl_push_node(lua_State *L, rrcl_state *state, rrc_object *ob)
    the node again (see rrcl_node_is_noted), or protects what ob refers to until the next step. */
 static int rrcl_push_revived_node(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    rrc_gcref node = rrc_mirror_node(state->heap, ob);
+    rrc_gcref node = rrc_closed_node(state->heap, ob);
     if (node == NULL)
         return 0;
     if (rrcl_is_empty(state, rrcl_slot_of(node)))
@@ -1552,13 +1544,13 @@ static void rrcl_attach_node(lua_State *L, rrcl_state *state, rrc_object *ob)
         lua_pop(L, 1);
     }
     rrcl_truncate_node(L, 1);           /* the table of a dying proxy can still have a list */
-    node = rrc_mirror_node(state->heap, ob);
+    node = rrc_closed_node(state->heap, ob);
     if (node == NULL)
         node = rrcl_ref_of(rrcl_take_slot(state, ob));
     lua_pushvalue(L, -1);
     lua_xmove(L, state->hidden, 1);
     rrcl_set(state, RRCL_VALUES, rrcl_slot_of(node));
-    rrc_mirror_set_node(state->heap, ob, node);     /* anchors it for now */
+    rrc_closed_set_node(state->heap, ob, node);     /* anchors it for now */
 }
 
 /* Push the table of ob's node, and make one if there is none. Raises. */
@@ -1592,7 +1584,7 @@ typedef struct rrcl_mirroring {
    anchored in place of it, until the next step. Allocates nothing. */
 static void rrcl_push_target(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    rrc_gcref target = rrc_mirror_target(state->heap, ob);
+    rrc_gcref target = rrc_closed_target(state->heap, ob);
     if (target != NULL && rrcl_get_or_revive(state, rrcl_slot_of(target))) {
         lua_xmove(state->hidden, L, 1);
         return;
@@ -1615,7 +1607,7 @@ static int rrcl_mirror_protected(lua_State *L)
     size_t i;
     rrcl_need_node(L, state, job->ob, job->n);
     for (i = 0; i < job->n; i++)
-        if (rrc_mirror_target(state->heap, job->targets[i]) == NULL) {
+        if (rrc_closed_target(state->heap, job->targets[i]) == NULL) {
             rrcl_need_node(L, state, job->targets[i], 0);
             lua_pop(L, 1);
         }
@@ -1632,7 +1624,7 @@ static int rrcl_mirror_protected(lua_State *L)
 /* Without children there is no node; a proxy keeps the table, for the fields of scripts. */
 static void rrcl_forget_node(rrcl_state *state, rrc_object *ob)
 {
-    rrc_gcref node = rrc_mirror_node(state->heap, ob);
+    rrc_gcref node = rrc_closed_node(state->heap, ob);
     if (node == NULL)
         return;
     if (!rrcl_is_empty(state, rrcl_slot_of(node))) {
@@ -1682,7 +1674,7 @@ static int rrcl_is_anchored_so(rrcl_state *state, uint32_t slot, int on)
 static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
 {
     rrcl_state *state = (rrcl_state *)userdata;
-    rrc_gcref target = rrc_mirror_target(state->heap, ob);
+    rrc_gcref target = rrc_closed_target(state->heap, ob);
     uint32_t slot = rrcl_slot_of(target), shard;
     if (state->hidden == NULL || slot == 0 || rrcl_is_anchored_so(state, slot, on) || (!on && rrcl_is_dying(state, ob)))
         return 1;
@@ -2198,7 +2190,7 @@ static int rrcl_link_spare(rrcl_state *state, rrc_object *ob)
     rrc_gcref p = rrc_to_obj(state->heap, ob);
     uint32_t slot;
     int code = RRC_OK;
-    slot = rrcl_slot_of(rrc_mirror_target(state->heap, ob));
+    slot = rrcl_slot_of(rrc_closed_target(state->heap, ob));
     if (p == NULL && rrcl_slot_at(state, slot)->proxy != NULL)
         rrcl_part_slot(state, slot);            /* that of a P link, whose p the header knows to be dead */
     lua_pushvalue(hidden, RRCL_SPARE);
@@ -2392,7 +2384,7 @@ static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
     rrc_gcref node;
     if (!proxy->has_table)
         return;
-    node = rrc_mirror_node(state->heap, rrcl_ob_of(proxy));
+    node = rrc_closed_node(state->heap, rrcl_ob_of(proxy));
     if (node != NULL && !rrcl_is_empty(state, rrcl_slot_of(node)))
         return;
     rrcl_get_uservalue(L, index);
@@ -2890,7 +2882,7 @@ RRC_LUA_API int rrc_lua_pairs(lua_State *L)
    with the table of the proxy at 1? */
 static int rrcl_node_is_noted(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    rrc_gcref node = rrc_mirror_node(state->heap, ob);
+    rrc_gcref node = rrc_closed_node(state->heap, ob);
     int is_noted;
     rrcl_get_uservalue(L, 1);
     lua_xmove(L, state->hidden, 1);
@@ -2903,7 +2895,7 @@ static int rrcl_node_is_noted(lua_State *L, rrcl_state *state, rrc_object *ob)
 /* Note the node of ob, whose table is on top. Raises. */
 static void rrcl_note_node(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    uint32_t slot = rrcl_slot_of(rrc_mirror_node(state->heap, ob));
+    uint32_t slot = rrcl_slot_of(rrc_closed_node(state->heap, ob));
     rrcl_slot_at(state, slot)->next = rrcl_hash(L, -1);
     lua_pushvalue(state->hidden, rrcl_owners(L, state, -1));
     lua_xmove(state->hidden, L, 1);
@@ -2959,7 +2951,7 @@ static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
         rrcl_push_fields(L, proxy);
     }
     if (rrc_gc_is_tracked(heap, ob))
-        rrc_mirror_set_node(heap, ob, rrc_mirror_node(heap, ob));       /* to be kept */
+        rrc_closed_set_node(heap, ob, rrc_closed_node(heap, ob));       /* to be kept */
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
     lua_rawset(L, -3);
@@ -3659,7 +3651,7 @@ static int rrcl_wants_step(rrcl_state *state)
 {
     int has_deaths = state->deaths > 0;
     state->deaths -= has_deaths;
-    return rrc_mirror_cycle(state->heap) || has_deaths;
+    return rrc_closed_cycle(state->heap) || has_deaths;
 }
 
 /* One of Lua's cycles has ended, or a step: is there to be another step? */
@@ -3700,7 +3692,7 @@ static int rrcl_step(rrcl_state *state)
     rrcl_begin_step(state);
     state->searches = SIZE_MAX;
     state->in_step++;
-    code = rrc_mirror_step(state->heap);
+    code = rrc_closed_step(state->heap);
     state->in_step--;
     if (code == RRC_EPHASE)
         rrcl_take_back_step(state, &before);
@@ -3730,7 +3722,7 @@ static size_t rrcl_do_units(rrcl_state *state, size_t max)
     do {
         int looks = max > 0 && state->step.units < 2 * (size_t)state->slot_count;
         part = looks && max - units > RRCL_UNITS_OF_A_LOOK ? RRCL_UNITS_OF_A_LOOK : max > 0 ? max - units : 0;
-        done = rrc_mirror_work(state->heap, part);
+        done = rrc_closed_work(state->heap, part);
         units += done;
         state->step.units += done;
     } while (done >= part && units < max && state->searched < RRCL_SEARCHES);
@@ -3741,7 +3733,7 @@ static size_t rrcl_do_units(rrcl_state *state, size_t max)
    may not be possible now. */
 static int rrcl_slice(rrcl_state *state, size_t max)
 {
-    rrc_stats before, after;
+    rrc_closed_stats before, after;
     rrcl_step_state step;
     size_t units;
     if (state->in_step)
@@ -3749,13 +3741,13 @@ static int rrcl_slice(rrcl_state *state, size_t max)
     step = state->step;
     if (step.stage != RRCL_STEP_OPEN)
         rrcl_begin_step(state);
-    rrc_get_stats(state->heap, &before);
+    rrc_closed_get_stats(state->heap, &before);
     state->searches = max > 0 ? 1 + max / RRCL_UNITS_OF_A_SEARCH : SIZE_MAX;
     rrcl_search_shards(state);
     state->in_step++;
     units = rrcl_do_units(state, max);
     state->in_step--;
-    rrc_get_stats(state->heap, &after);
+    rrc_closed_get_stats(state->heap, &after);
     if (after.mirror_steps != before.mirror_steps)
         rrcl_end_step(state);
     else if (units > 0)
@@ -4135,8 +4127,8 @@ static int rrcl_more_sentinels(lua_State *L)
 /* Has there been a step a few cycles ago? */
 static int rrcl_is_busy(const rrcl_state *state)
 {
-    rrc_stats stats;
-    rrc_get_stats(state->heap, &stats);
+    rrc_closed_stats stats;
+    rrc_closed_get_stats(state->heap, &stats);
     return stats.mirror_cycles < RRCL_BUSY_CYCLES;
 }
 
@@ -4443,6 +4435,7 @@ static int rrcl_open_protected(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
     rrc_desc desc;
+    rrc_closed_desc closed;
     rrcl_closer *closer = (rrcl_closer *)rrcl_new_userdata(L, sizeof *closer);
     memset(closer, 0, sizeof *closer);
     closer->config = rrcl_config;
@@ -4466,10 +4459,11 @@ static int rrcl_open_protected(lua_State *L)
     desc.survivor = rrcl_survivor;
     desc.collect = rrcl_collect;
     desc.realloc = rrcl_heap_realloc;
-    desc.mirror = rrcl_mirror;
-    desc.anchor = rrcl_anchor;
-    desc.collects_at_once = 1;
-    state->heap = rrc_heap_new(&desc);
+    memset(&closed, 0, sizeof closed);
+    closed.mirror = rrcl_mirror;
+    closed.anchor = rrcl_anchor;
+    closed.collects_at_once = 1;
+    state->heap = rrc_closed_new(&desc, &closed);
     if (state->heap == NULL)
         return luaL_error(L, "not enough memory");
     closer->state = state;
@@ -4555,7 +4549,8 @@ static int rrcl_script_stats(lua_State *L)
     rrc_heap *heap = rrc_lua_heap(L);
     const rrcl_state *state = (const rrcl_state *)rrc_userdata(heap);
     rrc_stats stats;
-    if (rrc_get_stats(heap, &stats) != RRC_OK)
+    rrc_closed_stats closed;
+    if (rrc_get_stats(heap, &stats) != RRC_OK || rrc_closed_get_stats(heap, &closed) != RRC_OK)
         return luaL_error(L, "the heap is closed");
     lua_newtable(L);
 #define RRCL_FIELD(name, value) (RRCL_PUSH_COUNT(L, value), lua_setfield(L, -2, name))
@@ -4563,10 +4558,10 @@ static int rrcl_script_stats(lua_State *L)
     RRCL_FIELD("proxies", stats.o_old + stats.o_young + state->wrappers);
     RRCL_FIELD("values", stats.p_old + stats.p_young - state->wrappers);
     RRCL_FIELD("tracked", stats.tracked);
-    RRCL_FIELD("weak", stats.weak);
-    RRCL_FIELD("nodes", stats.edge_nodes);
-    RRCL_FIELD("steps", stats.mirror_steps);
-    RRCL_FIELD("mirrored", stats.mirrored);
+    RRCL_FIELD("weak", rrc_closed_count_weak(heap));
+    RRCL_FIELD("nodes", closed.edge_nodes);
+    RRCL_FIELD("steps", closed.mirror_steps);
+    RRCL_FIELD("mirrored", closed.mirrored);
     RRCL_FIELD("pending", stats.pending);
     RRCL_FIELD("garbage", stats.garbage);
     RRCL_FIELD("uncollectable", stats.uncollectable);

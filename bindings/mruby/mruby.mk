@@ -17,8 +17,8 @@ MRUBY_LIBS     := $(if $(MRUBY_CONFIG),$(addprefix -L,$(wildcard $(patsubst -L%,
                   $(filter -L%,$(shell $(MRUBY_CONFIG) --ldflags))))) $(shell $(MRUBY_CONFIG) --libs))
 # mruby's macros mix signs.
 MRUBY_WARNINGS := -Wno-sign-conversion
-MRUBY_HEADERS  := $(MRUBY_DIR)/rrc_mruby.h $(HEADER) $(INSIGHT)
-MRUBY_COMPILE  := $(CC) $(RRC_CFLAGS) $(MRUBY_WARNINGS) $(MRUBY_DEFINES) -I$(MRUBY_DIR) -I$(dir $(INSIGHT))
+MRUBY_HEADERS  := $(MRUBY_DIR)/rrc_mruby.h $(HEADER) $(INSIGHT) $(CLOSED)
+MRUBY_COMPILE  := $(CC) $(RRC_CFLAGS) $(MRUBY_WARNINGS) $(MRUBY_DEFINES) -I$(MRUBY_DIR) -I$(dir $(INSIGHT)) -I$(dir $(CLOSED))
 
 MRUBY_WIDGETS  := $(addprefix $(WIDGETS_DIR)/mruby/,main.c widgets.c naive.c)
 MRUBY_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG

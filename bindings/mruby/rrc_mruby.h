@@ -68,17 +68,13 @@
 #ifndef RRC_MRUBY_H
 #define RRC_MRUBY_H
 
-/* mruby's collector is closed (>>mirror in rawrefcount.h). What user code raises must not leave by
-   the header's frames: see rrcm_guard. */
+/* What user code raises must not leave by the header's frames: see rrcm_guard. */
 #ifdef RRC_MRUBY_IMPLEMENTATION
 #  ifdef RAWREFCOUNT_H
 #  error "rrc_mruby.h: include it before rawrefcount.h, where RRC_MRUBY_IMPLEMENTATION is defined"
 #  endif
 #  ifndef RAWREFCOUNT_IMPLEMENTATION
 #  define RAWREFCOUNT_IMPLEMENTATION
-#  endif
-#  ifndef RRC_MIRROR
-#  define RRC_MIRROR
 #  endif
 struct rrc_heap;
 struct rrc_object;
@@ -89,6 +85,7 @@ static void rrcm_guard(struct rrc_heap *heap, void (*slot)(struct rrc_heap *heap
 #endif
 
 #include "rawrefcount.h"
+#include "rrc_closed.h"             /* mruby's collector is closed */
 #ifndef RRC_NO_STDIO
 #include "rrc_insight.h"
 #endif
@@ -905,7 +902,7 @@ static void rrcm_run_pending(rrcm_state *state)
     if (state->mrb->gc.state != MRB_GC_STATE_MARK) {
         if (has_cycle_ended)
             rrcm_new_sentinel(state);
-        rrc_mirror_keep_up(state->heap, has_cycle_ended);
+        rrc_closed_keep_up(state->heap, has_cycle_ended);
     }
     if (rrcm_is_native_too_much(state))
         rrc_mruby_collect(state->heap);
@@ -917,7 +914,7 @@ RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap)
     int code;
     if (rrcm_state_of(heap)->is_closed)
         return RRC_ECLOSED;
-    code = rrc_mirror_step(heap);
+    code = rrc_closed_step(heap);
     rrcm_work(rrcm_state_of(heap));
     return code;
 }
@@ -2087,7 +2084,10 @@ static mrb_value rrcm_script_stats(mrb_state *mrb, mrb_value self)
     rrc_heap *heap = rrc_mruby_heap(mrb);
     mrb_value result = mrb_hash_new(mrb);
     rrc_stats stats = rrcm_stats(rrcm_state_of(heap));
+    rrc_closed_stats closed;
     (void)self;
+    memset(&closed, 0, sizeof closed);
+    (void)rrc_closed_get_stats(heap, &closed);
 #define RRCM_STAT(name, number) mrb_hash_set(mrb, result, mrb_symbol_value(mrb_intern_lit(mrb, name)), \
                                              mrb_int_value(mrb, (mrb_int)(number)))
     RRCM_STAT("objects", stats.objects);
@@ -2095,10 +2095,10 @@ static mrb_value rrcm_script_stats(mrb_state *mrb, mrb_value self)
     RRCM_STAT("wrappers", rrcm_state_of(heap)->wrappers);
     RRCM_STAT("values", rrcm_state_of(heap)->values.count);
     RRCM_STAT("tracked", stats.tracked);
-    RRCM_STAT("weak", stats.weak);
-    RRCM_STAT("nodes", stats.edge_nodes);
-    RRCM_STAT("steps", stats.mirror_steps);
-    RRCM_STAT("mirrored", stats.mirrored);
+    RRCM_STAT("weak", rrc_closed_count_weak(heap));
+    RRCM_STAT("nodes", closed.edge_nodes);
+    RRCM_STAT("steps", closed.mirror_steps);
+    RRCM_STAT("mirrored", closed.mirrored);
     RRCM_STAT("pending", stats.pending);
     RRCM_STAT("garbage", stats.garbage);
     RRCM_STAT("uncollectable", stats.uncollectable);
@@ -2272,7 +2272,7 @@ static void rrcm_part_proxies(rrcm_state *state)
     rrcm_dispose_all(state);
     do {
         before = rrcm_stats(state);
-        rrc_mirror_step(state->heap);
+        rrc_closed_step(state->heap);
         rrcm_work(state);
         after = rrcm_stats(state);
     } while ((rrcm_dispose_all(state) || after.objects != before.objects || after.finalizable != before.finalizable)
@@ -2319,6 +2319,7 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     rrcm_state *state = (rrcm_state *)data;
     mrb_value holder;
     rrc_desc desc;
+    rrc_closed_desc closed;
     state->node_name = mrb_intern_lit(mrb, RRCM_NAME " node");
     state->list_name = mrb_intern_lit(mrb, RRCM_NAME " list");
     state->value_name = mrb_intern_lit(mrb, RRCM_NAME " value");
@@ -2336,23 +2337,24 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     mrb_gv_set(mrb, mrb_intern_lit(mrb, RRCM_NAME), holder);
     mrb_state_atexit(mrb, rrcm_close);
     memset(&desc, 0, sizeof desc);
+    memset(&closed, 0, sizeof closed);
     desc.userdata = state;
-    desc.cell_size = sizeof(rrcm_cell);
-    desc.pin = rrcm_pin;
-    desc.watch = rrcm_watch;
-    desc.forget = rrcm_forget;
-    desc.is_live = rrcm_is_cell_live;
-    desc.new_node = rrcm_new_node;
-    desc.write_node = rrcm_write_node;
-    desc.join = rrcm_join;
+    closed.cell_size = sizeof(rrcm_cell);
+    closed.pin = rrcm_pin;
+    closed.watch = rrcm_watch;
+    closed.forget = rrcm_forget;
+    closed.is_live = rrcm_is_cell_live;
+    closed.new_node = rrcm_new_node;
+    closed.write_node = rrcm_write_node;
+    closed.join = rrcm_join;
     desc.collect = rrcm_collect;
     desc.realloc = rrcm_heap_realloc;
-    desc.collects_at_once = 1;
-    state->heap = rrc_heap_new(&desc);
+    closed.collects_at_once = 1;
+    state->heap = rrc_closed_new(&desc, &closed);
     if (state->heap == NULL)
         rrcm_no_memory(mrb);
     DATA_PTR(holder) = state;
-    rrc_mirror_step(state->heap);           /* from now on weak objects stay weak: see >>mirror */
+    rrc_closed_step(state->heap);           /* from now on weak objects stay weak: see >>mirror */
     return mrb_nil_value();
 }
 

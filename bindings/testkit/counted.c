@@ -134,9 +134,9 @@ static object *vm_new(int kind, size_t size)
 
 /* ==== the binding ==== */
 
-#define RRC_MIRROR
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
+#include "bindings/closed/rrc_closed.h"
 #include "kit.h"
 
 typedef struct cell {
@@ -329,7 +329,7 @@ static void keep_up(void)
         vm_release(o);
         has_sentinel = 1;
     }
-    rrc_mirror_keep_up(heap, is_over);
+    rrc_closed_keep_up(heap, is_over);
     settle();
     if (detects_often)
         vm_detect();
@@ -356,11 +356,12 @@ static object *shared(object *o)
 
 void kit_open(unsigned way)
 {
-    rrc_desc desc = { .cell_size = sizeof(cell), .pin = pin, .watch = watch, .forget = forget, .new_node = new_node,
-                      .write_node = write_node, .join = join, .collect = collect, .log = kit_log };
+    rrc_desc desc = { .collect = collect, .log = kit_log };
+    rrc_closed_desc closed = { .cell_size = sizeof(cell), .pin = pin, .watch = watch, .forget = forget,
+                               .new_node = new_node, .write_node = write_node, .join = join };
     m.finalize = finalize;
     detects_often = way % 2 == 0;
-    heap = rrc_heap_new(&desc);
+    heap = rrc_closed_new(&desc, &closed);
     if (heap == NULL)
         kit_fail("no memory");
     reserve();

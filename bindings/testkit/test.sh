@@ -45,7 +45,7 @@ link_vm compactvm '' '' && expect "compactvm" "$out/compactvm" 1 $programs 300
 asan=-fsanitize=address
 echo 'int main(void) { return 0; }' >"$out/empty.c"
 compile $asan "$out/empty.c" -o "$out/empty" 2>/dev/null && "$out/empty" || asan=
-printf '#define RRC_MIRROR\n#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n' >"$out/closed.c"
+printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n#include "bindings/closed/rrc_closed.h"\n' >"$out/closed.c"
 compile -c "$out/closed.c" -o "$out/closed.o" || fail "the header does not compile"
 sed '/^#define RAWREFCOUNT_IMPLEMENTATION/d' $kit/counted.c >"$out/counted.c"
 link_counted() { compile $3 -I$kit "$2" "$out/kit.o" "$out/closed.o" -o "$out/$1"; }

@@ -14,7 +14,7 @@ WIDGETS_TEST := $(WIDGETS_DIR)/test_widgets.c $(WIDGETS) tests/unit.c
 
 $(WIDGETS_OBJECT): $(WIDGETS_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(RRC_CFLAGS) -I$(WIDGETS_DIR) $(CPPFLAGS) $(CFLAGS) -URRC_MIRROR -fPIC -c $< -o $@
+	$(CC) $(RRC_CFLAGS) -I$(WIDGETS_DIR) $(CPPFLAGS) $(CFLAGS) -fPIC -c $< -o $@
 
 $(BUILD)/tests/widgets-%: $(WIDGETS_TEST) $(WIDGETS_DEPS) tests/unit.h tests/variant.sh
 	$(call BUILD_VARIANT,-O0) $@ $* -I$(WIDGETS_DIR) $(WIDGETS_TEST)

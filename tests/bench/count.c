@@ -3,11 +3,11 @@
  * those of the rows about links, N of them in an order that has nothing to do with their
  * addresses. Built for the dictionary, for slots, and for closed hosts. */
 #define RAWREFCOUNT_STATIC
-#if defined(COUNT_mirror)
-#define RRC_MIRROR
-#endif
 #include <string.h>
 #include "bench.h"
+#if defined(COUNT_mirror)
+#include "bindings/closed/rrc_closed.h"
+#endif
 #include "count.h"
 
 #if defined(COUNT_dict)
@@ -87,7 +87,7 @@ static rrc_object **slot(void *userdata, rrc_gcref of)
 #if defined(COUNT_mirror)
 static int anchor(void *userdata, rrc_object *of, int on)
 {
-    cell *c = rrc_mirror_target(heap, of);
+    cell *c = rrc_closed_target(heap, of);
 
     (void)userdata;
     c->payload[0] = on;
@@ -101,8 +101,8 @@ static int mirror(void *userdata, rrc_object *of, rrc_object *const *targets, si
     (void)userdata;
     if (n == 0)
         return 0;
-    c->payload[1] = (intptr_t)rrc_mirror_target(heap, targets[0]);
-    rrc_mirror_set_node(heap, of, c);
+    c->payload[1] = (intptr_t)rrc_closed_target(heap, targets[0]);
+    rrc_closed_set_node(heap, of, c);
     return 0;
 }
 #endif
@@ -130,6 +130,9 @@ static void fresh(void)         /* a new heap; the old one is left as it is */
     static uint64_t random = 0x9e3779b97f4a7c15u;
     static char *cells, *obs;
     rrc_desc desc = { 0 };
+#if defined(COUNT_mirror)
+    rrc_closed_desc closed;
+#endif
     size_t i;
 
     if (cells == NULL) {
@@ -167,10 +170,13 @@ static void fresh(void)         /* a new heap; the old one is left as it is */
 #endif
 #if defined(COUNT_mirror)
     desc.is_young = NULL;
-    desc.anchor = anchor;
-    desc.mirror = mirror;
-#endif
+    memset(&closed, 0, sizeof closed);
+    closed.anchor = anchor;
+    closed.mirror = mirror;
+    heap = rrc_closed_new(&desc, &closed);
+#else
     heap = rrc_heap_new(&desc);
+#endif
 }
 
 #if !defined(COUNT_mirror)
@@ -507,11 +513,11 @@ static void linked_widgets(void)
 static void weak_widgets(void)
 {
     linked_widgets();
-    rrc_mirror_step(heap);
+    rrc_closed_step(heap);
 }
 
-OP(first_step)       { rrc_mirror_step(heap); }
-OP(step)             { rrc_mirror_step(heap); }
+OP(first_step)       { rrc_closed_step(heap); }
+OP(step)             { rrc_closed_step(heap); }
 
 OP(weak_counts)                 /* each time it becomes strong, and weak again */
 {

@@ -1,13 +1,13 @@
-/* mirror.c - hosts whose collector is closed (RRC_MIRROR): what the test in rrc_incref
+/* mirror.c - hosts whose collector is closed (rrc_closed.h): what the test in rrc_incref
  * and rrc_decref costs, what a step costs for each linked object, and how long the calls of
  * a step in slices take. There are widgets with a proxy (an O link), each of which owns the
  * view (a P link) of a callback. The host does nothing: it has a byte and a pointer for what
  * stands for an object. */
 #define RAWREFCOUNT_STATIC
-#define RRC_MIRROR
 #include <stdlib.h>
 #include <string.h>
 #include "bench.h"
+#include "bindings/closed/rrc_closed.h"
 
 typedef struct slot {           /* what stands for an object in the host */
     const void *node;
@@ -45,7 +45,7 @@ static rrc_gcref survivor(void *userdata, rrc_gcref p)
 
 static int anchor(void *userdata, rrc_object *ob, int on)
 {
-    slot *s = rrc_mirror_target(*(rrc_heap **)userdata, ob);
+    slot *s = rrc_closed_target(*(rrc_heap **)userdata, ob);
 
     s->anchored = (char)on;
     return 1;
@@ -59,8 +59,8 @@ static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, si
     if (n == 0)
         return 0;
     s = rrc_to_obj(heap, ob);
-    s->node = rrc_mirror_target(heap, targets[0]);
-    rrc_mirror_set_node(heap, ob, s);
+    s->node = rrc_closed_target(heap, targets[0]);
+    rrc_closed_set_node(heap, ob, s);
     return 0;
 }
 
@@ -78,7 +78,7 @@ static BENCH_NOINLINE void count_up_and_down(rrc_heap *heap, rrc_object **obs)
         rrc_decref(heap, obs[i]);
 }
 
-/* The same without RRC_MIRROR. */
+/* The same without that test. */
 static BENCH_NOINLINE void plain_up_and_down(rrc_heap *heap, rrc_object **obs)
 {
     size_t i;
@@ -140,19 +140,20 @@ static double step(rrc_heap *heap)
 {
     double start = bench_now();
 
-    rrc_mirror_step(heap);
+    rrc_closed_step(heap);
     return bench_now() - start;
 }
 
 static rrc_heap *open_heap(rrc_heap **heap)
 {
     rrc_desc desc = { 0 };
+    rrc_closed_desc closed = { 0 };
 
     desc.userdata = heap;
     desc.survivor = survivor;
-    desc.anchor = anchor;
-    desc.mirror = mirror;
-    return *heap = rrc_heap_new(&desc);
+    closed.anchor = anchor;
+    closed.mirror = mirror;
+    return *heap = rrc_closed_new(&desc, &closed);
 }
 
 void rows_mirror(bench *b)
@@ -219,7 +220,7 @@ static double step_in_slices(const data *d, rrc_heap *heap, rrc_object **widgets
 
     do {
         watch_begin(work);
-        done = rrc_mirror_work(heap, MAX);
+        done = rrc_closed_work(heap, MAX);
         watch_end(work);
         for (i = 0; i < held; i++) {
             watch_begin(hold);
@@ -247,7 +248,7 @@ static int pause_turn(bench *b, slot *slots, rrc_object **widgets, size_t n, pau
         if (which == TOUCHED)
             touch_some(heap, widgets, n);
         start = bench_cpu_now();
-        rrc_mirror_step(heap);
+        rrc_closed_step(heap);
         whole[which] = bench_cpu_now() - start;
         sample(&of[which].whole, whole[which] * 1e3, 0);
     }
@@ -306,7 +307,7 @@ void rows_mirror_pauses(bench *b)
         if (which < MEANWHILE)
             pause_row(b, steps[which], "whole", best(of[which].whole.value, b->repeats));
         pause_row(b, steps[which], "longest slice", of[which].slices.longest * 1e3);
-        pause_row(b, steps[which], "rrc_mirror_work", least_longest(&of[which].least) * 1e3);
+        pause_row(b, steps[which], "rrc_closed_work", least_longest(&of[which].least) * 1e3);
         if (which == MEANWHILE)
             pause_row(b, steps[which], "incref + decref", least_longest(&counts) * 1e3);
         snprintf(text, sizeof text, "pause, %s step, slices in all", steps[which]);

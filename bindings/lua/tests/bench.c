@@ -439,7 +439,7 @@ static void bench_steps(const char *lua, long links)
     }
     row(lua, "first step, per linked object", first, 0, "");
     row(lua, "step with nothing changed, per linked object", again, 0, "goal: <= 100");
-    row(lua, "is a step due then (0: no step at all)", rrc_mirror_is_due(heap), 0, "goal: 0");
+    row(lua, "is a step due then (0: no step at all)", rrc_closed_is_due(heap), 0, "goal: 0");
 }
 
 int main(int argc, char **argv)

@@ -25,10 +25,6 @@
  */
 #include "nodes.h"
 
-#ifdef RRC_MIRROR
-#error "nodes.c: the tests are to show that a library works without it"
-#endif
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
  * belongs to that call, and is more than a call may do. Calls can be nested: each has the time that it spends itself. */
 #define _POSIX_C_SOURCE 200809L
 #define RAWREFCOUNT_IMPLEMENTATION
-#define RRC_MIRROR
 #include "rawrefcount.h"
 
 #include <lua.h>
@@ -20,7 +19,7 @@ static size_t work;             /* of the binding, up to now */
 
 static size_t counted_mirror_work(rrc_heap *heap, size_t max)
 {
-    size_t units = rrc_mirror_work(heap, max);
+    size_t units = rrc_closed_work(heap, max);
     work += units;
     return units;
 }
@@ -41,7 +40,7 @@ static int timed_gc(lua_State *L, int what, int data);
 #define lua_rawgeti(L, index, i) (work++, lua_rawgeti((L), (index), (i)))
 #define lua_rawseti(L, index, i) (work++, lua_rawseti((L), (index), (i)))
 #define lua_next(L, index) (work++, lua_next((L), (index)))
-#define rrc_mirror_work counted_mirror_work
+#define rrc_closed_work counted_mirror_work
 #define rrc_run_pending counted_run_pending
 #define RRC_LUA_IMPLEMENTATION
 #include "rrc_lua.h"

@@ -17,8 +17,10 @@ expect "the page names it" grep -q "luarocks make $rockspec" bindings/lua/README
 have luarocks || { skip "there is no luarocks"; finish; }
 version=$("$lua" -e 'print((_VERSION:gsub("Lua ", "")))')
 rm -rf "$out"
-mkdir -p "$out/source/bindings/lua" "$out/source/bindings/insight" "$out/source/bindings/weak" && cp rawrefcount.h "$out/source" &&
+mkdir -p "$out/source/bindings/lua" "$out/source/bindings/insight" "$out/source/bindings/weak" \
+    "$out/source/bindings/closed" && cp rawrefcount.h "$out/source" &&
     cp bindings/insight/rrc_insight.h "$out/source/bindings/insight" &&
+    cp bindings/closed/rrc_closed.h "$out/source/bindings/closed" &&
     cp bindings/weak/rrc_weak.h "$out/source/bindings/weak" &&
     cp bindings/lua/rrc_lua.h bindings/lua/rawrefcount.c bindings/lua/*.rockspec "$out/source/bindings/lua" || exit 1
 expect "luarocks make" sh -c "cd '$out/source' && luarocks --lua-version '$version' --tree '$tree' \
@@ -29,7 +31,7 @@ if RELEASE=$release LUA_CPATH=$(find "$tree" -name rawrefcount.so | sed 's/rawre
     assert(rawrefcount._VERSION == os.getenv("RELEASE"))'
 
 then pass "the installed module"; else fail "the installed module"; fi
-for header in rawrefcount.h rrc_lua.h rrc_insight.h rrc_weak.h; do
+for header in rawrefcount.h rrc_lua.h rrc_closed.h rrc_insight.h rrc_weak.h; do
     expect "$header is installed" test -n "$(find "$tree" -name "$header")"
 done
 finish

@@ -30,7 +30,7 @@ no-death          | s/{ "rawrefcount proxy", rrcm_swept }/{ "rawrefcount proxy",
 boxes-live-on     | s/{ "rawrefcount box", rrcm_swept }/{ "rawrefcount box", NULL }/
 nodes-live-on     | s/{ "rawrefcount node", rrcm_swept }/{ "rawrefcount node", NULL }/
 proxies-have-o-links | s/object, ob, RRC_P)/object, ob, RRC_O)/
-no-patience       | s/rrc_mirror_keep_up(state->heap, has_cycle_ended);/rrc_mirror_keep_up(state->heap, 0);/
+no-patience       | s/rrc_closed_keep_up(state->heap, has_cycle_ended);/rrc_closed_keep_up(state->heap, 0);/
 calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/    ;/
 late-wraps        | s/if (ob == NULL || state->is_closed)$/if (ob == NULL)/
 values-as-objects | s/    if (rrc_mruby_is_value(job->ob))$/    if (0)/
@@ -56,7 +56,7 @@ unreported        | /^static void rrcm_drop_kept/,/^}/s/^    rrcm_report_error(s
 count-unchecked   | s/    if (count > possible || count < .*/    if (0)/
 self-unchecked    | s/args.ob = rrc_mruby_unwrap(mrb, self, cls);/args.ob = rrc_mruby_test(self, NULL);/
 proxies-to-the-end | s/^    rrcm_part_proxies(state);/    ;/
-cycles-to-the-end | /^static void rrcm_part_proxies/,/^}/s/^        rrc_mirror_step(state->heap);/        ;/
+cycles-to-the-end | /^static void rrcm_part_proxies/,/^}/s/^        rrc_closed_step(state->heap);/        ;/
 one-last-round    | s|^             \&\& --rounds > 0);|             \&\& 0);|
 late-proxies-stay | s/while ((rrcm_dispose_all(state) ||/while ((0 ||/
 wrapped-at-count-0 | s/^        if (rrc_refcnt(ob) == 0)/        if (0)/
@@ -64,7 +64,7 @@ the-question-holds | s/ \&\& mrb_basic_ptr(\*value) != view->state->asked)/)/
 no-locals         | s/^        rrcm_see_locals(view, proc->upper, env->stack, MRB_ENV_LEN(env));/        ;/
 no-globals        | s/^    rrcm_see_variables(view, (struct RBasic \*)\&globals, "global ");/    ;/
 anchors-are-shown | s/ \&\& object != (struct RBasic \*)view->state->roots$//
-wrappers-stay     | s/desc.collects_at_once = 1;/;/
+wrappers-stay     | s/closed.collects_at_once = 1;/;/
 two-sweeps        | s/^        rrc_cell_each(state->heap, rrcm_root_wrapper, state);/        ;/
 major-overlooked  | s/ \&\& !(mrb->gc.generational \&\& mrb->gc.full)//
 wrappers-pile-up  | s/^        rrcm_collect_wrappers(state);/        ;/

@@ -202,8 +202,8 @@ static void call_for_a_while(rrc_object *callback, long calls)
 
 static size_t count_steps(void)
 {
-    rrc_stats stats;
-    rrc_get_stats(heap, &stats);
+    rrc_closed_stats stats;
+    rrc_closed_get_stats(heap, &stats);
     return stats.mirror_steps;
 }
 
@@ -312,7 +312,7 @@ static void a_node_made_while_marking(void)
         "apart { 3000.times { |i| w = Node.new(i); w[0] = mention(w) } }");
     collect_until(MRB_GC_STATE_ROOT);
     collect_until(MRB_GC_STATE_MARK);   /* and no farther */
-    rrc_mirror_step(heap);
+    rrc_closed_step(heap);
     collect_until(MRB_GC_STATE_ROOT);
     mrb_objspace_each_objects(mrb, count_dead, &dead);  /* hidden arrays: what nodes list, and what is rooted */
     check_int(dead, 0);
@@ -338,14 +338,14 @@ static void a_proxy_let_go_while_marking(void)
     run("GC.generational_mode = false; GC.step_ratio = 1\n"
         "apart { 30.times { |i| o = Node.new(i); o[1] = Node.new(100 + i); Nodes.hold(o)\n"
         "  o.instance_variable_set(:@text, \"a text that is on the heap \" + i.to_s) } }");
-    rrc_mirror_step(heap);
+    rrc_closed_step(heap);
     collect_until(MRB_GC_STATE_ROOT);
     collect_until(MRB_GC_STATE_MARK);   /* and no farther */
     run("apart { 30.times { |i| o = Nodes.held(i); o[0] = w = Node.new(200 + i)\n"
         "  w.instance_variable_set(:@text, o.instance_variable_get(:@text)) }\n"
         "Nodes.release }");
     check_int(mrb->gc.state, MRB_GC_STATE_MARK);
-    rrc_mirror_step(heap);
+    rrc_closed_step(heap);
     collect_until(MRB_GC_STATE_ROOT);
     mrb_objspace_each_objects(mrb, count_dead_texts, &dead);
     check_int(dead, 0);

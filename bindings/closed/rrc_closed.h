@@ -1,0 +1,2491 @@
+/* rrc_closed.h - rawrefcount.h for hosts whose collector is closed
+ *
+ *     #define RAWREFCOUNT_IMPLEMENTATION      // in exactly one C or C++ file
+ *     #include "rawrefcount.h"
+ *     #include "rrc_closed.h"
+ *
+ *     rrc_heap *heap = rrc_closed_new(&desc, &closed);        // in place of rrc_heap_new
+ *     rrc_cell_link(heap, obj, ob, RRC_O);                    // in place of rrc_link
+ *     rrc_closed_keep_up(heap, 1);                            // at the end of each cycle of the host's collector
+ *
+ * Such a collector cannot be driven, and does not say what it has marked; that of stock Lua is one. This layer over
+ * rawrefcount.h lets it find garbage cycles over both heaps all the same. RAWREFCOUNT_IMPLEMENTATION switches on the
+ * functions of both headers, in the same unit. Other units include both headers alike, or only rawrefcount.h. Open and
+ * closed heaps can live side by side. The page README.md beside this file is a guide. The license is that of
+ * rawrefcount.h.
+ *
+ * CONTENTS (search for the tag): >>types, >>functions, >>wrappers, >>mirror (how it works, and why it is right),
+ * >>implementation (data, what stands for an object, deaths, weighing, mirroring, letting go, cells, the step, the
+ * layer, maps)
+ */
+
+#ifndef RRC_CLOSED_H
+#define RRC_CLOSED_H
+
+#ifndef RAWREFCOUNT_H
+#error "rrc_closed.h: include rawrefcount.h first"
+#endif
+#ifdef RRC_NO_CYCLES
+#error "rrc_closed.h: it needs the search for cycles: do not define RRC_NO_CYCLES"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* >>types
+ * --------------------------------------------------------------------------- */
+
+/* A cell: what stands for an object of a closed host, as the p of a link, or as the edge node of a C object. It does
+   not move, and outlives the host's object. The host's own struct can begin with it: see cell_size in
+   rrc_closed_desc. The header makes and frees cells. The host reads these fields, and writes only `object`. */
+typedef struct rrc_cell {
+    void            *object;    /* the host's; NULL: it has died */
+    rrc_object      *ob;
+    rrc_heap        *heap;
+    struct rrc_cell *next, *previous;   /* of all cells of the heap */
+    int              is_node;   /* an edge node */
+    int              is_pinned;
+} rrc_cell;
+
+/* What a closed host adds to rrc_desc, which needs no trace. In such a heap the hook survivor says whether a p, or an
+   edge node, still exists. (With cells, see below, it is not needed, nor are the first two hooks here.) rrc_closed_step
+   calls it for each P link and for each weak object's edge node, and takes NULL as final. rrc_check calls it for the
+   edge nodes of strong objects. These hooks get the userdata of rrc_desc. Zero in a field means its default; the struct
+   is copied. The first two hooks may call rrc_closed_node, rrc_closed_target and rrc_to_obj. */
+typedef struct rrc_closed_desc {
+    /* If ob has no edge node (rrc_closed_node), or its node has died, make one and
+       pass it to rrc_closed_set_node. Make the node refer to the object that stands for
+       each of the targets (rrc_closed_target), and to nothing else. If nothing stands for a
+       target yet, give the target an empty edge node now. If what stands for a target has died, leave it out, and
+       call rrc_touch for the target. If ob is linked, make
+       its p refer to the node. If targets is NULL, forget ob's edge node and its
+       anchor, and make the node refer to nothing, because other objects may still refer to it. This
+       must allocate nothing, and its result is ignored.
+       rrc_closed_step calls this hook for objects that have changed, and for wrappers that have lost
+       their link. It is also called when an object with a node is untracked or freed. It may
+       allocate in the host, and so collect and run finalizers. It must return to its caller. (If such a finalizer
+       unlinks a target that is not tracked, nothing stands for that target any more: leave it out.) A result other than
+       0 reports failure. The node then refers to its former targets, or to some of them. */
+    int (*mirror)(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n);
+
+    /* If on, root the object that stands for ob (rrc_closed_target), else unroot it. It may be rooted
+       or unrooted already. Called when ob becomes strong or weak, also by rrc_incref, rrc_decref
+       and the link functions. It must allocate nothing, and cannot
+       fail. Return 0 if the object to be rooted has died and cannot be recovered. */
+    int (*anchor)(void *userdata, rrc_object *ob, int on);
+
+    /* Not zero: in rrc_gc_collect, no code of the program runs in calls of
+       mirror, and in a call of collect not before the collection has found its dead, in any thread. Then wrappers need
+       not stay rooted meanwhile, and garbage cycles through them go: see >>outside. If finalizers of the program can
+       run before collect returns, call rrc_touch before the first of them for each wrapper that has not died. */
+    int collects_at_once;
+
+    /* The other hooks are for a heap with cells: see rrc_cell. If pin is there, the heap has cells, and the header
+       itself supplies mirror and anchor, and survivor and parted of rrc_desc: all four must be NULL. new_node and
+       write_node may run code that calls the header. The others must not call it. */
+
+    /* The size of the host's struct that begins with a rrc_cell. 0: there is nothing more in it. */
+    size_t cell_size;
+
+    /* If on, root the object of the cell, else unroot it. This is called only when that changes, and while the object
+       is there, also by rrc_incref, rrc_decref and the link functions. It must be O(1) and allocate nothing, and cannot
+       fail. */
+    void (*pin)(void *userdata, rrc_cell *cell, int on);
+
+    /* The cell has just got its object: let the object know the cell, and watch for its death. This must allocate
+       nothing in the host, and cannot fail: what it needs is reserved before. NULL: nothing is to be done. */
+    void (*watch)(void *userdata, rrc_cell *cell);
+
+    /* Make and return an empty object for an edge node. This may collect and run finalizers, as mirror may. It must
+       return to its caller. NULL reports failure. */
+    void *(*new_node)(void *userdata);
+
+    /* Make the edge node refer to the objects of these n cells, and to nothing else. This may collect, as new_node may:
+       then a target's object can become NULL, so read it after the last allocation. A result other than 0 reports
+       failure. The node then refers to its former targets, or to some of them. If n is 0, this must allocate nothing,
+       and cannot fail. */
+    int (*write_node)(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n);
+
+    /* Make the object of proxy, a cell that is linked or about to be, refer to that of the edge node, and no longer to
+       an earlier node. This must allocate nothing, and cannot fail. It is called for tracked objects. */
+    void (*join)(void *userdata, rrc_cell *proxy, rrc_cell *node);
+
+    /* A cell is about to be freed. Its object, if it is alive, must forget the cell. If it has died, its finalizer must
+       not report that any more. The ob is still there. (cell->ob is NULL if a call of rrc_unlink itself has dissolved
+       the link, and the heap ends.) This must allocate nothing. NULL: nothing is to be done. */
+    void (*forget)(void *userdata, rrc_cell *cell);
+
+    /* Is the object of the cell, which is not NULL, alive? NULL: it is, until rrc_cell_died is called. This is for
+       hosts where a finalizer runs, or the object is freed, later than the collector has found it dead. */
+    int (*is_live)(void *userdata, const rrc_cell *cell);
+} rrc_closed_desc;
+
+/* Numbers about a closed heap, besides those of rrc_stats. */
+typedef struct rrc_closed_stats {
+    size_t edge_nodes;                          /* edge nodes that the host has made */
+    size_t mirrored;                            /* calls of mirror for changed objects, since rrc_closed_new */
+    size_t mirror_steps;                        /* finished since rrc_closed_new */
+    size_t mirror_cycles;                       /* calls of rrc_closed_cycle since the last step */
+    size_t cells;                               /* see rrc_cell */
+} rrc_closed_stats;
+
+/* >>functions
+ * ---------------------------------------------------------------------------
+ * The tags in brackets are those of rawrefcount.h, >>api. */
+
+/* Make a heap for a closed host. Returns NULL as rrc_heap_new does, and also if closed lacks a hook. The functions of
+   collections are refused in it; all others are called as for any heap. Both structs are copied.
+   [any | allocates | calls no hook but realloc and log | O(1)] */
+RRC_INLINE rrc_heap *rrc_closed_new(const rrc_desc *desc, const rrc_closed_desc *closed);
+
+/* Fill in stats. Fails with RRC_ENULL, RRC_ECLOSED, and with RRC_ETYPE if rrc_closed_new did not make the heap.
+   [any until rrc_heap_free is done | no | nothing | O(1)] */
+RRC_API int rrc_closed_get_stats(const rrc_heap *heap, rrc_closed_stats *stats);
+
+/* Count the weak objects: those that only the host's graph keeps. 0 if rrc_closed_new did not make the heap, or when it
+   ends. [any | no | nothing | O(links + tracked objects)] */
+RRC_API size_t rrc_closed_count_weak(const rrc_heap *heap);
+
+/* Bring the host's mirror of the C side up to date, so that its own collector finds
+   garbage over both heaps. An open step of rrc_closed_work is given up. In a closed heap every reference
+   must, from the start, be taken by rrc_incref and dropped by rrc_decref (and moved after rrc_touch).
+   After RRC_ENOMEM, RRC_ETRAVERSE or RRC_ETOUCH all objects that C refers to are strong
+   for now, and nothing is lost. RRC_EPHASE, which is not logged, means that a dealloc, rrc_run_pending, a
+   walk or another step is running, and nothing was done.
+   [mutator until rrc_heap_free | allocates | calls survivor, mirror, anchor, tp_traverse |
+   O(links + tracked objects + references)] */
+RRC_API int rrc_closed_step(rrc_heap *heap);
+
+/* Do a slice of a step. Begin one if none is open. `max` is the number of units, each some 10 to 100 ns: a link, an
+   object or a reference; a call of the mirror hook is 16. 0 means all that is left. Returns the units done: less than
+   max means that the step has ended. The mutator and the host's collector run between slices; rrc_closed_step and
+   rrc_gc_collect give an open step up. While the objects of C are weighed, rrc_run_pending leaves garbage alone.
+   A single object's tp_traverse and a single call of the mirror hook are not divided. Errors are those of
+   rrc_closed_step. They are logged, but not returned: after one, rrc_closed_is_due says yes.
+   [mutator until rrc_heap_free | allocates | as rrc_closed_step | O(max)] */
+RRC_API size_t rrc_closed_work(rrc_heap *heap, size_t max);
+
+/* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
+   changed, or when something has changed and this was called often. (If a reference is dropped and others
+   are left, the header does not notice. So rrc_closed_cycle wants steps in any case.) If only the
+   host holds the ob of a P link, only a step detects the death of p. While there are such links, but no
+   changes, the answer is yes now and then, and half as often after each step that detects no death.
+   Otherwise it is no.
+   [any | no | nothing | O(1)] */
+RRC_API int rrc_closed_is_due(rrc_heap *heap);
+
+/* A cycle of the host's collector has ended. Is a step to be made now? Call this once for each cycle. The answer is yes
+   if rrc_closed_is_due says so, and after 8 cycles without a step in any case: twice as many each time that such a step
+   finds nothing, up to 64. If it does find something, the next three answers are yes, too, because what it let go of
+   dies in the next cycles. (While a step is open, the answer is yes.)
+   [any | no | nothing | O(1)] */
+RRC_API int rrc_closed_cycle(rrc_heap *heap);
+
+/* Make a step if one is due, and do the pending work. Call this at the end of each cycle of the host's collector, with
+   has_cycle_ended 1, and before an object of the host is made for one of C, with 0. At the end of a cycle
+   rrc_closed_cycle decides. Otherwise a step is due if more than a quarter of all links is newer than the last step:
+   the host's collector cannot find garbage among them yet. If the step fails, garbage waits for the next one.
+   [mutator, ignored in a step and in rrc_heap_free | allocates | calls dealloc, and what rrc_closed_step calls |
+   O(pending objects), and as rrc_closed_step if one is due] */
+RRC_API void rrc_closed_keep_up(rrc_heap *heap, int has_cycle_ended);
+
+/* Return the object of the host that stands for ob: the p of its P link, else its edge node, else NULL.
+   [mutator and its hooks, unchecked | no | nothing | O(1)] */
+RRC_API rrc_gcref rrc_closed_target(rrc_heap *heap, rrc_object *ob);
+
+/* Return the edge node of ob, or NULL. Before you link an object that has one, make p refer to it.
+   [any | no | nothing | O(1)] */
+RRC_API rrc_gcref rrc_closed_node(rrc_heap *heap, rrc_object *ob);
+
+/* Give ob a new edge node. This is for the mirror hook. Outside rrc_closed_step, or with the present node
+   of ob, the call says that the host keeps things of its own in the node of this tracked object. Steps
+   then keep the node, even if ob owns nothing. (The mirror hook can make the host run a
+   finalizer, which is then inside the step. To give ob a new node that the host itself uses, the finalizer
+   calls this function twice with that node.) The call is refused, and logged, for other objects, and in other heaps.
+   [mutator until rrc_heap_free, and the mirror hook | no | calls anchor | O(1)] */
+RRC_API void rrc_closed_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
+
+/* For the tables of a port: a map from addresses, such as those of the host's objects, to values. It is empty if all
+   its bytes are 0. */
+typedef struct rrc_map {
+    size_t count, size;         /* of keys, and of entries: 0, or a power of two */
+    struct rrci_entry *entries;
+} rrc_map;
+
+/* Return the value of key, or NULL if the map does not have key. [any | no | nothing | O(1)] */
+RRC_API void *rrc_map_get(const rrc_map *map, const void *key);
+
+/* Make room for so many new keys. Fails with RRC_ENULL, RRC_EPHASE, RRC_ECLOSED, RRC_ENOMEM. Then the map is as before.
+   [any but a collection | allocates | calls realloc | O(1) amortized] */
+RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more);
+
+/* Give key, which is not NULL, this value. There must be room for a new key. The value NULL takes key out of the map,
+   and makes room for another one. [any | no | nothing | O(1)] */
+RRC_API void rrc_map_put(rrc_map *map, const void *key, void *value);
+
+/* Free the memory of the map, which is empty then. Call this before rrc_heap_free.
+   [any | frees only | calls realloc | O(1)] */
+RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map);
+
+/* ---- cells: see rrc_cell. These functions are for heaps whose rrc_closed_desc has pin. ----
+   There, all links are made by rrc_cell_link and dissolved by the functions below, and never by rrc_link and rrc_unlink
+   themselves. The header frees a cell, after a call of forget, when its link has been dissolved (also if a step finds
+   its object dead, or the object of C is garbage), when an edge node is not needed any more, and when the heap ends.
+   A cell that goes during a call of new_node or write_node is freed after that call. */
+
+/* Link ob and obj, an object of the host, by a new cell, as rrc_link does: kind is RRC_P or RRC_O, also with RRC_LIGHT
+   or RRC_GIVE. If ob has an edge node, obj is made to refer to it first. Returns a code of rrc_link, RRC_ENULL if
+   obj is NULL, or RRC_EPHASE if the heap has no cells. rrc_cell_of gives the cell afterwards. (If ob has a cell whose
+   object has died, that one is dissolved first.) A call that fails has called no hook but log and realloc.
+   [mutator | allocates | calls watch, join, pin, forget, and what rrc_link calls | as rrc_link] */
+RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind);
+
+/* Return the cell of ob's link, whose object is alive, or NULL. If the host has not reported yet that the object has
+   died, its link is dissolved now.
+   [mutator | no | calls what rrc_cell_unlink calls | O(1), or as rrc_unlink] */
+RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob);
+
+/* Dissolve the link of a cell, as rrc_unlink does, and free the cell. Its object may live on without ob. A call that
+   rrc_unlink would refuse does nothing, and returns its code. Then the cell stays.
+   [mutator | no | calls pin, write_node without targets, forget, and what rrc_unlink calls | as rrc_unlink] */
+RRC_API int rrc_cell_unlink(rrc_cell *cell);
+
+/* The object of the cell has died. Call this from its finalizer, for links and edge nodes alike. The link is dissolved,
+   and the cell of an edge node waits for the next step. If the host allows no such call there, let the finalizer only
+   set cell->object to NULL, and call rrc_cell_bury_all as soon as possible.
+   [mutator | no | calls what rrc_cell_unlink calls | as rrc_unlink] */
+RRC_API void rrc_cell_died(rrc_cell *cell);
+
+/* Call rrc_cell_died for each cell whose object is NULL.
+   [mutator | no | calls what rrc_cell_unlink calls | O(cells)] */
+RRC_API void rrc_cell_bury_all(rrc_heap *heap);
+
+/* Call visit(arg, cell) for all cells, those of edge nodes too. visit may dissolve links and make cells. Those that are
+   made meanwhile are left out. [any | no | calls visit | O(cells)] */
+RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *cell), void *arg);
+
+/* ---- what the inline functions need ---- */
+
+RRC_API rrc_heap *rrci_closed_new(const rrc_desc *desc, const rrc_closed_desc *closed, const char *config);
+
+#ifdef __cplusplus
+}
+#endif
+
+RRC_INLINE rrc_heap *rrc_closed_new(const rrc_desc *desc, const rrc_closed_desc *closed)
+{
+    return rrci_closed_new(desc, closed, RRCI_CONFIG);
+}
+
+#endif /* RRC_CLOSED_H */
+
+/* >>wrappers
+ * ---------------------------------------------------------------------------
+ * In a closed heap a wrapper whose foreign references are all explained may become weak. But then foreign code takes
+ * a reference, and nobody makes the wrapper strong. Two promises help, and without them a wrapper always stays
+ * rooted:
+ *
+ *   RRC_TPFLAGS_TOUCHES   whoever takes or moves a foreign reference calls rrc_touch for the wrapper first. Then the
+ *                         rules of >>mirror hold as they are.
+ *   collects_at_once      a collection of rrc_gc_collect finds its dead while the program stands still. So what a step
+ *                         has weighed just before is true until then, and a step just after it roots the others again.
+ *
+ * A tracked wrapper that loses its link while others refer to its foreign object is held by the header from then on
+ * (RRCI_NODE_HELD), as nobody else would. So is one that is not garbage any more. If C holds it besides, and it was not
+ * weak, it was parted on purpose, and lives by its count. Steps weigh what is held: when visits explain all, it is
+ * garbage of C. Its p was not kept, so a wrapper should have a P link in such a heap, if p has data. */
+
+/* >>mirror
+ * ---------------------------------------------------------------------------
+ * Garbage cycles over both heaps are also found where the host's collector is closed. Such a
+ * collector has no hook in its marking and cannot be driven. But it has strong roots, weak
+ * references that tell when an object has died, and fields that it follows. So the header mirrors
+ * edges between C objects by edges in the host's heap. The host's own collector, be it incremental
+ * or generational, then finds all that is unreachable over both heaps.
+ *
+ *   edge node   an object of the host for a tracked ob that owns others. It refers to the
+ *               object that stands for each of them: the p of a P link, else their edge node.
+ *               The p of a linked ob, of either kind, refers to ob's edge node.
+ *   strong      The object that stands for ob is rooted, because C may hold ob.
+ *   weak        The object that stands for ob is not rooted, because all references to ob are
+ *               mirrored. The sign bit of the count marks ob as weak, in any band. An rrc_incref of
+ *               a weak object makes it strong (it tests its result), and so does rrc_touch. An
+ *               rrc_decref that leaves just the bias makes an object weak.
+ *
+ * An object for which nothing stands is neither strong nor weak. A static object is always strong.
+ *
+ * In a closed heap every reference is taken by rrc_incref and dropped by rrc_decref, from the
+ * start. A reference that leaves a field in another way is moved after rrc_touch. Therefore all
+ * edges to a weak object are mirrored, and stay so: a new reference needs an incref, and one that
+ * moves needs a touch. An edge in the host's heap whose reference is gone leaks until the next
+ * step.
+ *
+ * A step does the following, at once (rrc_closed_step) or in slices (rrc_closed_work):
+ *
+ *   1. deaths   Links whose p has died are dissolved by the rule. Edge nodes that died are
+ *               forgotten, and what their objects own becomes strong. The same happens at any time
+ *               when an object becomes strong and what stands for it turns out to be dead. If that is
+ *               a p, the object stays weak until the next step dissolves the link.
+ *   2. weigh    Trial deletion, as in >>slices: when an object is seen first, it becomes weak, but its
+ *               anchor stays. An rrc_incref or rrc_touch makes it strong again. It also does if tracked
+ *               objects do not explain all references to it. If there are objects without links
+ *               whose references are all explained, they may be garbage of C alone: a search among C
+ *               objects decides. The garbage is set aside for rrc_run_pending. It is strong, and so is
+ *               all that it owns.
+ *   3. mirror   Edge nodes are made and brought up to date. This part allocates in the host,
+ *               which may collect, and run finalizers with any code. This code may take
+ *               references, which makes objects strong again.
+ *   4. let go   The anchors of the objects that are still weak are dropped.
+ *
+ * Why this is right although the mutator and the host's collector run between slices: an object that is still weak
+ * in 4 has been weak since it was seen first. So it has gained no reference since, and none has moved. All
+ * references to it that existed then were explained, each by the field of a tracked object, and 3 has mirrored that
+ * field if the object did not list it. An object that was made, tracked or linked meanwhile is strong. The p of an
+ * anchored object cannot die. If another p dies in the middle, the next step finds that.
+ *
+ * If 3 fails, or a traverse is wrong, all objects that C refers to become strong. That leaks for a while, but
+ * loses nothing. If a step is given up, what has become weak in it becomes strong.
+ *
+ * Deaths: the host reports the deaths that it finds by calling rrc_unlink (from a proxy's
+ * finalizer, also in the middle of 3). The header finds the others by calling survivor: those of
+ * P links on host objects without a finalizer. When all links of a garbage cycle are dissolved, C
+ * objects that hold each other are left. The search among C objects finds these, and
+ * rrc_run_pending finalizes and clears them. An object that loses its link, or waits to be cleared
+ * or deallocated, is strong. So all that it refers to stays whole, unless the host has already
+ * found it dead.
+ *
+ * Cells: in most hosts the four hooks survivor, mirror, anchor and parted do the same things, apart from a few that
+ * depend on the host. With cells the header supplies these hooks. A cell stands for an object of the host, as p or as
+ * edge node, and the host supplies smaller hooks, each for one cell.
+ *
+ * The header remembers the targets of an edge node as a sum over the numbers of the objects that
+ * stand for them. A number is given once, so that the header notices if another object has taken
+ * over an address. An object without RRC_TPFLAGS_HAVE_GC has no number. An edge to it counts as
+ * changed unless the object is weak already, or no link was made since the last step. */
+
+/* >>implementation
+ * --------------------------------------------------------------------------- */
+#if defined(RAWREFCOUNT_IMPLEMENTATION) && !defined(RRCI_CLOSED_IMPLEMENTED)
+#define RRCI_CLOSED_IMPLEMENTED
+
+#if RRCI_SLOT_IS_FIXED
+#error "rrc_closed.h: do not define RRC_HOST_SLOT: in a closed host p can be dead before the header learns of it"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- data ---- */
+
+/* The stages of a step, in their order, and what holds in each. heap->cursor is the place in the list that the stage
+   passes.
+
+   RRCI_STEP_DEATHS      Links from the cursor on, of this list and the former one, are dissolved if p died.
+   RRCI_STEP_DEAD_NODES  The same holds for all P links. From the cursor on, dead edge nodes are forgotten.
+   RRCI_STEP_WEIGH       heap->stage says more: RRCI_EXPLAIN, which ends with sifting, and if there are suspects
+                         RRCI_SCAN, RRCI_DRAIN, RRCI_FINALIZABLE and RRCI_ASIDE. heap->rest is RRCI_LAYER_RESTS.
+   RRCI_STEP_MIRROR      From the cursor on, edge nodes are up to date.
+   RRCI_STEP_RELEASE     All are. From the cursor on, weak objects have no anchor.
+   RRCI_STEP_RELEASE_P   The same holds for all tracked objects, and for the P links from the cursor on, of this list
+                         and the former one.
+   RRCI_STEP_TRIM        The same holds for all objects. Spare memory is given back. */
+typedef enum rrci_step_stage {
+    RRCI_STEP_DEATHS, RRCI_STEP_DEAD_NODES, RRCI_STEP_WEIGH, RRCI_STEP_MIRROR, RRCI_STEP_RELEASE, RRCI_STEP_RELEASE_P,
+    RRCI_STEP_TRIM
+} rrci_step_stage;
+
+/* A step of a closed heap. */
+typedef struct rrci_step {
+    int      is_open;           /* it has begun, and has not ended */
+    rrci_step_stage stage;
+    int      is_sifting;        /* in RRCI_STEP_WEIGH: all references are explained. Of the objects before the cursor,
+                                   only those are weak to which nothing but tracked objects refers */
+    int      code;              /* an error: all that C refers to becomes strong again */
+    int      is_given_up;       /* what has become weak in this step becomes strong again */
+    int      found_deaths;
+    int      looks_for_deaths;  /* in a slice of the first two stages */
+    int      is_stale;          /* an edge node is not up to date */
+    int      gave_numbers;      /* other edge nodes may have to list objects that got a number */
+    size_t   changes, links_made, found_dead;   /* those of rrc_heap when it began */
+    size_t   tracked;           /* number of entries of RRCI_TRACKED when weighing began */
+    size_t   suspects;          /* objects that may be garbage of C alone */
+    int      was_quiet;         /* it began because so many cycles had none: see rrc_closed_cycle */
+    size_t   pending;           /* objects when it began */
+    size_t   let_go;            /* objects that have lost their anchors */
+} rrci_step;
+
+/* A call of rrc_cell_each. */
+typedef struct rrci_cell_walk {
+    rrc_cell *next;             /* to be visited; NULL: none */
+    struct rrci_cell_walk *outer;
+} rrci_cell_walk;
+
+/* The layer's part of a heap. */
+typedef struct rrci_closed_heap {
+    rrc_closed_desc desc;
+    size_t        node_count;   /* edge nodes */
+    size_t        changes;      /* since the last step: see rrc_closed_is_due */
+    size_t        links_made;   /* since the last step */
+    size_t        idle;         /* P links that only the host held in the last step */
+    size_t        asked;        /* calls of rrc_closed_is_due since then that found changes or idle links */
+    size_t        patience;     /* this many such calls make a step due if nothing changed */
+    size_t        mirrored, mirror_steps;
+    uintptr_t     last_number;  /* the last number of what stands for an object */
+    rrc_object  **targets;      /* a buffer for the mirror hook */
+    size_t        targets_room;
+    rrc_object   *linking;      /* its P link is just made or dissolved */
+    size_t        untracked;    /* calls of rrc_gc_untrack */
+    size_t        found_dead;   /* weak objects whose p had died when C took a reference, since the last step */
+    rrc_object   *lost;         /* what they own is to become strong next; threaded through the sum of edges */
+    unsigned      anchoring;    /* inside the anchor hook */
+    rrci_step     step;
+    int           is_at_once;   /* in a step of rrc_gc_collect that lets wrappers be weak: desc.collects_at_once */
+    size_t        cycles;       /* calls of rrc_closed_cycle since the last step */
+    size_t        most_cycles;  /* after so many a step is due */
+    unsigned      eager;        /* in so many of the next calls a step is due */
+
+    /* Cells: see rrc_cell. */
+    void         *mirror_userdata;  /* for the hooks mirror and anchor: that of desc, or with cells the heap itself */
+    rrc_cell     *cells, *gone_cells;   /* ... and those that wait to be freed, linked by next */
+    size_t        cell_count;   /* without those that are gone */
+    unsigned      cells_held;   /* cells that go are not freed yet: see rrci_hold_cells */
+    rrci_cell_walk *cell_walks;
+    rrc_cell    **target_cells; /* a buffer for the hook write_node */
+    size_t        target_cells_room;
+} rrci_closed_heap;
+
+static rrci_closed_heap *rrci_closed(const rrc_heap *heap)
+{
+    return (rrci_closed_heap *)heap->layer_data;
+}
+
+/* The layer's words in front of each object of rrc_gc_new: a line more for each object that a step looks at. */
+typedef struct rrci_mirror_words {
+    rrc_gcref node;             /* the edge node, or NULL */
+    uint64_t  edges;            /* a sum over what it refers to: see rrci_add_edge */
+    uintptr_t number;           /* of what stands for the object in the host's heap, or 0 */
+    uintptr_t state;            /* RRCI_NODE_... flags */
+#ifdef RRC_DEBUG
+    rrc_object **listed;        /* what the edge node refers to, sorted */
+    size_t    listed_count;
+#endif
+} rrci_mirror_words;
+
+/* In state: the header holds this wrapper, see rrci_is_held_for_others. (The other bits are below.) */
+#define RRCI_NODE_HELD ((uintptr_t)32)
+
+typedef union rrci_mirror_head {
+    rrci_mirror_words is;
+    char alignment[(sizeof(rrci_mirror_words) + 15) / 16 * 16];
+} rrci_mirror_head;
+
+/* ob is one of rrc_gc_new. */
+static rrci_mirror_head *rrci_mirror_head_of(rrc_object *ob)
+{
+    return (rrci_mirror_head *)(void *)((char *)rrci_gc_head_of(ob) - RRCI_DEBUG_HEAD) - 1;
+}
+
+#define RRCI_PREFETCH_NODE(ob) \
+    do { \
+        RRCI_PREFETCH_FIELDS(ob); \
+        RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) - sizeof(rrci_mirror_head))); \
+    } while (0)
+
+/* In an object of rrc_new, which has no such words: RRCI_NODE_PENDING. (The core does not use that bit there.) */
+#define RRCI_GC_ANCHORED RRCI_GC_OWNED
+
+/* Is ob weak? Garbage that waits is watched as well, but is not weak. */
+static int rrci_is_weak(rrc_object *ob)
+{
+    return RRC_REFCNT(ob) < 0 && !(rrci_is_gc_object(ob) && rrci_is_waiting(rrci_gc_head_of(ob)));
+}
+
+/* ---- what stands for an object ---- */
+
+/* rrci_mirror_words.state */
+#define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something, and must have an edge node */
+#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook must make, change or forget the node */
+#define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
+#define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not written again */
+#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
+#define RRCI_NODE_P_DIED  ((uintptr_t)64)       /* its p was found dead, and it is still linked: see rrci_root */
+
+static rrc_gcref rrci_node_of(rrc_object *ob)
+{
+    return rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.node : NULL;
+}
+
+RRC_API rrc_gcref rrc_closed_node(rrc_heap *heap, rrc_object *ob)
+{
+    return heap != NULL && heap->layer != NULL && ob != NULL ? rrci_node_of(ob) : NULL;
+}
+
+/* rrc_closed_target without its checks. */
+static rrc_gcref rrci_target(rrc_heap *heap, rrc_object *ob)
+{
+    return ob == rrci_closed(heap)->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrci_node_of(ob);
+}
+
+RRC_API rrc_gcref rrc_closed_target(rrc_heap *heap, rrc_object *ob)
+{
+    return heap != NULL && ob != NULL && RRCI_LISTENS(heap) ? rrci_target(heap, ob) : NULL;
+}
+
+static uintptr_t rrci_new_number(rrc_heap *heap)
+{
+    return ++rrci_closed(heap)->last_number;
+}
+
+/* ---- weak and strong ---- */
+
+static void rrci_set_weak(rrc_object *ob)
+{
+    RRC_REFCNT(ob) |= INTPTR_MIN;
+}
+
+static void rrci_clear_weak(rrc_object *ob)
+{
+    if (rrci_is_weak(ob))
+        RRC_REFCNT(ob) &= INTPTR_MAX;
+}
+
+/* Has ob become weak in this step? Then it still has its anchor. (Without a GC head it loses that at once.) */
+static int rrci_is_anchored(rrc_object *ob)
+{
+    return rrci_is_gc_object(ob) ? (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0
+         : rrci_has_gc_head(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_ANCHORED) != 0;
+}
+
+static void rrci_note_anchored(rrc_object *ob, int on)
+{
+    if (rrci_is_gc_object(ob)) {
+        rrci_mirror_head *head = rrci_mirror_head_of(ob);
+        head->is.state = on ? head->is.state | RRCI_NODE_PENDING : head->is.state & ~RRCI_NODE_PENDING;
+    } else if (rrci_has_gc_head(ob)) {
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        head->is.word = on ? head->is.word | RRCI_GC_ANCHORED : head->is.word & ~RRCI_GC_ANCHORED;
+    }
+}
+
+/* Is ob weak since before this step? */
+static int rrci_was_weak(rrc_object *ob)
+{
+    return rrci_is_weak(ob) && !rrci_is_anchored(ob);
+}
+
+static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    int is_there;
+    closed->anchoring++;
+    RRCI_BEGIN_HOOK(heap);
+    is_there = closed->desc.anchor(closed->mirror_userdata, ob, on);
+    RRCI_END_HOOK(heap);
+    closed->anchoring--;
+    return is_there;
+}
+
+/* The same for the p of ob's P link. The bias may not be there yet, or may have been forgotten. */
+static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    closed->linking = ob;
+    rrci_anchor(heap, ob, on);
+    closed->linking = NULL;
+}
+
+/* Nothing stands for the objects of closed->lost any more: make all that they own strong instead. The same may be true
+   of what is owned. Therefore they are listed, and no tp_traverse is called inside another. */
+static void rrci_spread_strength(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    if (heap->touching > 0)
+        return;
+    heap->touching++;
+    while (closed->lost != NULL) {
+        rrc_object *ob = closed->lost;
+        rrci_mirror_head *head = rrci_mirror_head_of(ob);
+        closed->lost = (rrc_object *)(uintptr_t)head->is.edges;
+        head->is.edges = 0;
+        rrci_touch_owned(heap, ob);
+    }
+    heap->touching--;
+}
+
+static void rrci_forget_listed(rrc_heap *heap, rrci_mirror_head *head)
+{
+#ifdef RRC_DEBUG
+    rrci_free_table(heap, head->is.listed, head->is.listed_count * sizeof *head->is.listed);
+    head->is.listed = NULL;
+    head->is.listed_count = 0;
+#else
+    (void)heap, (void)head;
+#endif
+}
+
+/* Forget ob's edge node, if it has one. */
+static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrci_mirror_head *head;
+    if (!rrci_is_gc_object(ob))
+        return;
+    head = rrci_mirror_head_of(ob);
+    if (!rrci_is_p_linked(heap, ob)) {
+        rrci_clear_weak(ob);
+        head->is.number = 0;
+    }
+    head->is.state &= RRCI_NODE_PENDING | RRCI_NODE_HELD;
+    head->is.edges = 0;
+    rrci_forget_listed(heap, head);
+    if (head->is.node == NULL)
+        return;
+    RRCI_BEGIN_HOOK(heap);
+    closed->desc.mirror(closed->mirror_userdata, ob, NULL, 0);
+    RRCI_END_HOOK(heap);
+    head->is.node = NULL;
+    closed->node_count--;
+}
+
+/* What stands for ob has died. Its edge node protects nothing any more: make what ob owns strong. */
+static void rrci_lose_owned(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    if (!rrci_is_tracked(ob))
+        return;
+    rrci_mirror_head_of(ob)->is.edges = (uintptr_t)closed->lost;
+    closed->lost = ob;
+    rrci_spread_strength(heap);
+}
+
+/* ob's edge node has died. */
+static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_forget_node(heap, ob);
+    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
+    rrci_lose_owned(heap, ob);
+}
+
+/* The p of ob has died. The next step dissolves the link. Until then what ob owns is strong. */
+static void rrci_lose_p(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_set_weak(ob);
+    rrci_closed(heap)->found_dead++;
+    if (!rrci_is_gc_object(ob) || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_P_DIED) != 0)
+        return;
+    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_P_DIED | RRCI_NODE_STALE;
+    rrci_lose_owned(heap, ob);
+}
+
+/* Root what stands for a strong object. If that is a p which has died, leave ob weak. */
+static void rrci_root(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
+        return;
+    if (rrci_is_p_linked(heap, ob))
+        rrci_lose_p(heap, ob);
+    else
+        rrci_lose_node(heap, ob);
+}
+
+/* A weak object becomes strong. */
+static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_clear_weak(ob);
+    rrci_closed(heap)->changes++;
+    rrci_root(heap, ob);
+}
+
+/* A strong object that C has no reference to becomes weak. */
+static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_target(heap, ob) == NULL)
+        return;
+    rrci_set_weak(ob);
+    rrci_note_anchored(ob, 0);
+    rrci_anchor(heap, ob, 0);
+}
+
+/* C has dropped its last reference to an object that is or was linked. */
+static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_closed(heap)->changes++;                    /* only a step can tell whether p is garbage now */
+    if (!rrci_is_weak(ob) && (heap->wrappers == 0 || (rrci_outside(heap, ob) == 0 && !rrci_must_stay(heap, ob))))
+        rrci_weaken(heap, ob);
+}
+
+/* ---- edge nodes ---- */
+
+/* A new node is rooted until the step ends, even if its object is weak. */
+RRC_API void rrc_closed_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
+{
+    const char *function = "rrc_closed_set_node";
+    rrci_mirror_head *head;
+    if (heap == NULL || ob == NULL || node == NULL) {
+        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
+        return;
+    }
+    if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
+        return;
+    if (!RRCI_LISTENS(heap) || !rrci_is_gc_object(ob) || !(heap->state == RRCI_LAYER_RUNS || rrci_is_tracked(ob))) {
+        rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of closed heaps have edge nodes");
+        return;
+    }
+    head = rrci_mirror_head_of(ob);
+    if (heap->state != RRCI_LAYER_RUNS || head->is.node == node)
+        head->is.state |= RRCI_NODE_KEPT;
+    head->is.state |= RRCI_NODE_WANTED;
+    if (head->is.number == 0) {         /* (in the hook, ob may have lost the one that it had) */
+        head->is.number = rrci_new_number(heap);
+        rrci_closed(heap)->changes++;
+    }
+    if (heap->state != RRCI_LAYER_RUNS) {
+        if (head->is.node == node)
+            return;
+        rrci_closed(heap)->changes++;
+    }
+    rrci_closed(heap)->node_count += head->is.node == NULL;
+    head->is.node = node;
+    if (rrci_is_p_linked(heap, ob))
+        return;
+    rrci_anchor(heap, ob, 1);
+    if (rrci_is_weak(ob) && heap->state == RRCI_LAYER_RUNS)
+        rrci_note_anchored(ob, 1);
+    else
+        rrci_clear_weak(ob);
+}
+
+/* ---- links and tracking change ---- */
+
+/* Just before a link is made: the p of a P link replaces the edge node. */
+static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int is_p)
+{
+    if (rrci_is_weak(ob))
+        rrci_become_strong(heap, ob);
+    if (is_p && rrci_node_of(ob) != NULL)
+        rrci_anchor(heap, ob, 0);
+}
+
+static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int is_p)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    closed->changes++;
+    closed->links_made++;
+    if (is_p) {
+        if (rrci_is_gc_object(ob))
+            rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
+        rrci_anchor_p(heap, ob, 1);
+    }
+}
+
+/* Just before ob's link field is cleared and its bias is taken off. If p stood for ob, its edge node does
+   so now, under a new number, if it is to have one. The node of a wrapper is mirrored anew, as the host may need a p to
+   learn of its death. */
+static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_clear_weak(ob);
+    rrci_closed(heap)->changes++;
+    if (rrci_is_gc_object(ob) && rrci_is_p_linked(heap, ob)) {
+        rrci_mirror_head *head = rrci_mirror_head_of(ob);
+        head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
+    }
+    if (rrci_is_wrapper(heap, ob) && rrci_node_of(ob) != NULL)
+        rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;
+    if (rrci_has_gc_head(ob)) {
+        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
+        if (!rrci_is_tracked(ob))
+            rrci_gc_head_of(ob)->is.refs = 0;
+    }
+}
+
+/* ob is about to be untracked: its references will not be mirrored. */
+static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    closed->changes++;
+    closed->untracked++;
+    rrc_touch(heap, ob);                /* (a step does not see untracked objects) */
+    rrci_touch_owned(heap, ob);         /* (even without a node: a step may be about to make one) */
+    rrci_forget_node(heap, ob);
+}
+
+/* The p of this weak object, or NULL. If a p was found dead since the last step, this one may be dead too. To make the
+   object strong shows this, and keeps p if it lives. */
+static rrc_gcref rrci_p_of_weak(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    if (closed->found_dead > 0 && closed->anchoring == 0 && rrci_is_p_linked(heap, ob)) {
+        if (!rrci_anchor(heap, ob, 1))
+            return NULL;
+        rrci_clear_weak(ob);
+        closed->changes++;
+        if (rrci_is_marking(heap))
+            rrci_get_hold(heap, ob);
+    }
+    return RRC_LINK(ob);
+}
+
+static int rrci_visit_strengthen(rrc_object *ob, void *arg)
+{
+    if (rrci_is_weak(ob))
+        rrci_become_strong(((rrci_search *)arg)->heap, ob);
+    return 0;
+}
+
+/* Garbage stays whole until it is cleared: make it strong, and all that it owns. */
+static void rrci_keep_whole(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_search search;
+    rrci_begin_search(&search, heap, 0, "rrc_closed_step");
+    rrci_visit_strengthen(ob, &search);
+    rrci_traverse(&search, ob, rrci_visit_strengthen);
+    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;       /* (links may be new when it comes back) */
+}
+
+/* ---- 1. deaths ---- */
+
+/* Ask the host about the links of heap->passing, from heap->cursor down. */
+static void rrci_find_dead_links(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    rrci_list *list = &heap->list[heap->passing];
+    size_t end = heap->cursor < list->count ? heap->cursor : list->count;
+    rrci_sweeper sweeper;
+    int whole = search->max == SIZE_MAX;
+    rrci_begin_sweep(&sweeper, heap, list, !whole, search->function);
+    heap->touching++;                  /* (some obs are not linked any more, but still have their bias) */
+    heap->cursor = rrci_sweep_part(&sweeper, end, search->max - search->units);
+    heap->touching--;
+    rrci_spread_strength(heap);
+    if (whole)
+        rrci_end_upkeep(list, &sweeper.upkeep, heap->passing == RRCI_P_OLD ? heap->list[RRCI_P_YOUNG].count : 0);
+    rrci_closed(heap)->step.found_deaths |= sweeper.burial.added > 0;
+    search->units += end - heap->cursor;
+}
+
+/* Ask the host about the edge nodes of weak objects, from heap->cursor down. */
+static void rrci_find_dead_nodes(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
+    if (heap->cursor > tracked->count)
+        heap->cursor = tracked->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        rrc_object *ob = *rrci_ob_at(tracked, --heap->cursor);
+        if (heap->cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_NODE(*rrci_ob_at(tracked, heap->cursor - RRCI_SEGMENT));
+        if (rrci_is_weak(ob) && rrci_node_of(ob) != NULL
+            && RRC_HOST_SURVIVOR(heap, rrci_node_of(ob)) == NULL)
+            rrci_lose_node(heap, ob);
+    }
+}
+
+/* ---- 2. weigh ---- */
+
+/* The state of a pass over the tracked objects. */
+typedef struct rrci_weighing {
+    rrci_search search;         /* first, because visitors get its address */
+    int         owns;           /* of the object being traversed: has it a child? */
+    int         is_fresh;       /* ... and one that its edge node may not list */
+    uint64_t    edges;          /* ... and the sum over all that its edge node must list */
+    size_t      target_count;
+    int         failed;
+    int         is_moved;       /* a reference was moved without rrc_touch */
+} rrci_weighing;
+
+/* Is each new reference to ob told by rrc_incref or rrc_touch? */
+static int rrci_is_touched(const rrc_heap *heap, rrc_object *ob)
+{
+    return !rrci_is_wrapper(heap, ob) || (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_TOUCHES) != 0;
+}
+
+/* Is ob a child of the objects that refer to it? It is if something stands for it, or could. */
+static int rrci_is_child(const rrci_weighing *weighing, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        return 0;
+    if (rrci_has_gc_head(ob))
+        return rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED
+            || ((rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob));
+    return rrci_is_p_linked(weighing->search.heap, ob);
+}
+
+/* The number of what stands for a child, or 0 if nothing does. */
+static uintptr_t rrci_number_of(rrc_object *ob)
+{
+    return rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.number : 1;
+}
+
+static void rrci_add_edge(rrci_weighing *weighing, rrc_object *ob, uintptr_t number)
+{
+    weighing->edges += rrci_hash_edge(ob, number);
+}
+
+#ifdef RRC_DEBUG
+/* Heapsort (Williams, Floyd): needs no memory, and no C library. */
+static void rrci_sort_addresses(rrc_object **array, size_t n)
+{
+    size_t start = n / 2, end = n;
+    while (end > 1) {
+        size_t parent, child;
+        rrc_object *moving;
+        if (start > 0) {
+            moving = array[--start];        /* make the array a heap, from the last parent on */
+        } else {
+            moving = array[--end];          /* the largest goes to the end */
+            array[end] = array[0];
+        }
+        for (parent = start; (child = 2 * parent + 1) < end; parent = child) {
+            if (child + 1 < end && (uintptr_t)array[child] < (uintptr_t)array[child + 1])
+                child++;
+            if ((uintptr_t)moving >= (uintptr_t)array[child])
+                break;
+            array[parent] = array[child];
+        }
+        array[parent] = moving;
+    }
+}
+
+static int rrci_has_address(rrc_object *const *sorted, size_t n, const rrc_object *ob)
+{
+    size_t from = 0;
+    while (from < n) {
+        size_t middle = from + (n - from) / 2;
+        if (sorted[middle] == ob)
+            return 1;
+        if ((uintptr_t)sorted[middle] < (uintptr_t)ob)
+            from = middle + 1;
+        else
+            n = middle;
+    }
+    return 0;
+}
+
+/* Remember the targets of ob's edge node: closed->targets. */
+static int rrci_note_listed(rrc_heap *heap, rrc_object *ob, size_t n)
+{
+    rrci_mirror_head *head = rrci_mirror_head_of(ob);
+    rrc_object **listed = NULL;
+    rrci_forget_listed(heap, head);
+    if (n == 0)
+        return 1;
+    listed = (rrc_object **)rrci_alloc_table(heap, n * sizeof *listed);
+    if (listed == NULL)
+        return 0;
+    memcpy(listed, rrci_closed(heap)->targets, n * sizeof *listed);
+    rrci_sort_addresses(listed, n);
+    head->is.listed = listed;
+    head->is.listed_count = n;
+    return 1;
+}
+
+/* The edge nodes of all its owners list ob, which has been weak since an earlier step. If one does not, a
+   reference was moved there without rrc_touch. */
+static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
+{
+    rrc_heap *heap = weighing->search.heap;
+    rrc_object *owner = weighing->search.parent;
+    const rrci_mirror_head *head = rrci_mirror_head_of(owner);
+    char detail[200];
+    if ((head->is.state & RRCI_NODE_LOST) != 0     /* (ob's own p may have died with it) */
+        || rrci_has_address(head->is.listed, head->is.listed_count, ob))
+        return;
+    weighing->is_moved = 1;
+#ifdef RRC_NO_STDIO
+    detail[0] = '\0';
+    (void)detail;
+    rrci_error(heap, RRC_ETOUCH, weighing->search.function, ob, NULL, "it was moved without rrc_touch");
+#else
+    snprintf(detail, sizeof detail, "a reference to it was moved into %.60s %p without rrc_touch",
+             rrci_type_name(owner), (void *)owner);
+    rrci_error(heap, RRC_ETOUCH, weighing->search.function, ob, NULL, detail);
+#endif
+}
+#endif
+
+/* Add an edge to a child to the sum. Is it one that the edge node may lack? */
+static void rrci_compare_edge(rrci_weighing *weighing, rrc_object *ob)
+{
+    const rrci_closed_heap *closed = rrci_closed(weighing->search.heap);
+    uintptr_t number = rrci_number_of(ob);
+    weighing->owns = 1;
+    if (number == 0)
+        return;
+    rrci_add_edge(weighing, ob, number);
+    weighing->is_fresh |= closed->step.links_made + closed->links_made > 0
+                       && !rrci_was_weak(ob) && !rrci_is_gc_object(ob);     /* (links are made between slices, too) */
+}
+
+static int rrci_visit_edge(rrc_object *ob, void *arg)
+{
+    rrci_weighing *weighing = (rrci_weighing *)arg;
+    weighing->search.at++;
+    if (rrci_is_child(weighing, ob))
+        rrci_compare_edge(weighing, ob);
+    return 0;
+}
+
+static int rrci_visit_reference(rrc_object *ob, void *arg)
+{
+    rrci_weighing *weighing = (rrci_weighing *)arg;
+    weighing->search.at++;
+    if (rrci_is_child(weighing, ob)) {
+        rrci_explain_one(&weighing->search, ob);
+        rrci_compare_edge(weighing, ob);
+#ifdef RRC_DEBUG
+        if (rrci_was_weak(ob) && rrci_is_touched(weighing->search.heap, ob))
+            rrci_check_listed(weighing, ob);
+#endif
+    }
+    return 0;
+}
+
+static void rrci_compare_edges(rrci_weighing *weighing, rrc_object *ob, rrc_visitproc visit)
+{
+    weighing->owns = weighing->is_fresh = 0;
+    weighing->edges = 0;
+    rrci_traverse(&weighing->search, ob, visit);
+}
+
+/* After this comparison: must ob's edge node be made, changed or forgotten? */
+static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
+{
+    rrci_mirror_head *head = rrci_mirror_head_of(ob);
+    if (!weighing->owns && (head->is.state & RRCI_NODE_KEPT) == 0)
+        head->is.state &= ~RRCI_NODE_WANTED;
+    else if (!weighing->is_fresh && head->is.edges == weighing->edges && (head->is.state & RRCI_NODE_STALE) == 0)
+        return 0;
+    head->is.state |= RRCI_NODE_STALE;
+    return 1;
+}
+
+static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const char *function)
+{
+    memset(weighing, 0, sizeof *weighing);
+    rrci_begin_search(&weighing->search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, function);
+}
+
+/* EXPLAIN: explain the references that tracked objects own. Find those that must have an edge node, and
+   which of these are stale. */
+static void rrci_explain_edges(rrci_weighing *weighing)
+{
+    rrci_search *search = &weighing->search;
+    rrc_heap *heap = search->heap;
+    rrci_closed_heap *closed = rrci_closed(heap);
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    for (; heap->cursor < closed->step.tracked && rrci_may_go_on(search); heap->cursor++) {
+        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
+        rrci_mirror_head *head;
+        RRCI_PREFETCH_OBJECT(list, heap->cursor);
+        search->units++;
+        if (rrci_is_hole(ob))
+            continue;
+#ifdef RRC_DEBUG
+        rrci_compare_traverses(search, ob);
+        if (search->is_wrong)
+            return;
+#endif
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
+            rrci_see(search, ob, rrci_gc_head_of(ob));
+        rrci_compare_edges(weighing, ob, rrci_visit_reference);
+        head = rrci_mirror_head_of(ob);
+        head->is.state &= ~RRCI_NODE_P_DIED;    /* (what it owns has been seen: if C holds it, rrci_sift finds that) */
+        if ((head->is.state & RRCI_NODE_WANTED) == 0) {
+            if (!weighing->owns) {
+                closed->step.is_stale |= (head->is.state & RRCI_NODE_STALE) != 0;    /* left by a step that failed */
+                continue;
+            }
+            head->is.state |= RRCI_NODE_WANTED;
+            if (head->is.number == 0) {
+                head->is.number = rrci_new_number(heap);
+                closed->step.gave_numbers = 1;
+            }
+        }
+        closed->step.is_stale |= rrci_note_stale(weighing, ob);
+    }
+}
+
+/* ob turned out to be held from outside, or nothing can stand for it: end the watch that this step began. */
+static void rrci_stay_strong(rrc_heap *heap, rrc_object *ob)
+{
+    if (!rrci_is_weak(ob))
+        return;
+    if (rrci_was_weak(ob))
+        rrci_become_strong(heap, ob);
+    else
+        rrci_clear_weak(ob);
+}
+
+/* SIFTING: all references are explained. An object stays weak only if nothing but tracked objects refers to
+   it. Count those of them that can be garbage of C alone: they have no link. */
+static void rrci_sift(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    rrci_closed_heap *closed = rrci_closed(heap);
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    for (; heap->cursor < closed->step.tracked && rrci_may_go_on(search); heap->cursor++) {
+        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
+        rrci_gc_head *head;
+        intptr_t outside;
+        RRCI_PREFETCH_OBJECT(list, heap->cursor);
+        search->units++;
+        if (rrci_is_hole(ob))
+            continue;
+        head = rrci_gc_head_of(ob);
+        outside = rrci_is_alive(heap, head) ? 1 : rrci_unexplained(search, ob);
+        if (outside < 0 && rrci_is_weak(ob)) {
+            rrci_too_many_visits(search, ob);
+            return;
+        }
+        head->is.refs = 0;
+        if (outside != 0) {
+            rrci_stay_strong(heap, ob);
+            if (!rrci_is_alive(heap, head))
+                rrci_color(heap, ob, head, 0);  /* (it can be weak still, as its edge node has died) */
+        } else if (!rrci_is_held_by_link(heap, ob)) {
+            closed->step.suspects++;
+        }
+    }
+}
+
+/* ---- 3. mirror ---- */
+
+static int rrci_visit_target(rrc_object *ob, void *arg)
+{
+    rrci_weighing *weighing = (rrci_weighing *)arg;
+    rrc_heap *heap = weighing->search.heap;
+    rrci_closed_heap *closed = rrci_closed(heap);
+    uintptr_t number;
+    weighing->search.at++;
+    if (!rrci_is_child(weighing, ob) || weighing->failed)
+        return 0;
+    number = rrci_number_of(ob);
+    if (number == 0)
+        return 0;
+    if (weighing->target_count == closed->targets_room) {
+        size_t room = closed->targets_room * 2 + 30;
+        rrc_object **targets = (rrc_object **)rrci_alloc_table(heap, room * sizeof *targets);
+        if (targets == NULL) {
+            weighing->failed = 1;
+            return 0;
+        }
+        if (weighing->target_count > 0)
+            memcpy(targets, closed->targets, weighing->target_count * sizeof *targets);
+        rrci_free_table(heap, closed->targets, closed->targets_room * sizeof *targets);
+        closed->targets = targets;
+        closed->targets_room = room;
+    }
+    closed->targets[weighing->target_count++] = ob;
+    rrci_add_edge(weighing, ob, number);
+    return 0;
+}
+
+/* Bring the edge node of ob up to date. 0: that has failed. */
+static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
+{
+    static rrc_object *const none[1] = { NULL };
+    rrc_heap *heap = weighing->search.heap;
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrci_mirror_head *head = rrci_mirror_head_of(ob);
+    size_t untracked, i;
+    int has_failed;
+    weighing->target_count = 0;
+    weighing->edges = 0;
+    rrci_traverse(&weighing->search, ob, rrci_visit_target);
+    if (weighing->failed)
+        return 0;
+    head->is.edges = weighing->edges;
+    head->is.state &= ~RRCI_NODE_LOST;
+#ifdef RRC_DEBUG
+    if (!rrci_note_listed(heap, ob, weighing->target_count))
+        return 0;
+#endif
+    closed->mirrored++;
+    untracked = closed->untracked;
+    has_failed = closed->desc.mirror(closed->mirror_userdata, ob, weighing->target_count > 0 ? closed->targets : none,
+                                   weighing->target_count) != 0;
+    if (closed->untracked != untracked) { /* by the host's finalizers, perhaps before the hook made nodes */
+        for (i = 0; i < weighing->target_count; i++)
+            if (!rrci_is_tracked(closed->targets[i]))
+                rrci_forget_node(heap, closed->targets[i]);
+    }
+    if (!rrci_is_tracked(ob))
+        rrci_forget_node(heap, ob);
+    for (i = 0; i < weighing->target_count && !rrci_is_weak(ob); i++)
+        if (rrci_is_gc_object(closed->targets[i])
+            && (rrci_mirror_head_of(closed->targets[i])->is.state & RRCI_NODE_P_DIED) != 0)
+            head->is.state |= RRCI_NODE_STALE;  /* (the node does not list it) */
+    if (has_failed)
+        return 0;
+    if (rrci_is_tracked(ob) && head->is.node == NULL && (head->is.state & RRCI_NODE_WANTED) != 0) {
+        rrci_error(heap, RRC_EHOOK, weighing->search.function, ob, NULL,
+                   "mirror returned 0, but did not call rrc_closed_set_node for ob");
+        return 0;
+    }
+    return 1;
+}
+
+/* What a call of the mirror hook counts in a slice. */
+#define RRCI_MIRROR_UNITS 16
+
+/* RRCI_STEP_MIRROR: bring stale edge nodes up to date. The host may run any code meanwhile. An entry that moves comes
+   from the end of the table, and has been passed. Deallocs wait until the slice ends. */
+static void rrci_mirror_stale(rrci_weighing *weighing)
+{
+    rrci_search *search = &weighing->search;
+    rrc_heap *heap = search->heap;
+    rrci_closed_heap *closed = rrci_closed(heap);
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        rrc_object *ob;
+        rrci_mirror_head *head;
+        if (heap->cursor > list->count)         /* (code that the host runs can have untracked any number) */
+            heap->cursor = list->count;
+        if (heap->cursor == 0)
+            break;
+        ob = *rrci_ob_at(list, --heap->cursor);
+        if (heap->cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_NODE(*rrci_ob_at(list, heap->cursor - RRCI_SEGMENT));
+        if (rrci_is_hole(ob))
+            continue;
+        head = rrci_mirror_head_of(ob);
+        if (closed->step.gave_numbers && (head->is.state & (RRCI_NODE_WANTED | RRCI_NODE_STALE)) == RRCI_NODE_WANTED) {
+            rrci_compare_edges(weighing, ob, rrci_visit_edge);
+            rrci_note_stale(weighing, ob);
+        }
+        if ((head->is.state & RRCI_NODE_STALE) == 0)
+            continue;
+        search->units += RRCI_MIRROR_UNITS;
+        head->is.state &= ~RRCI_NODE_STALE;     /* (code that the host runs can make it stale again) */
+        if ((head->is.state & RRCI_NODE_WANTED) == 0) {
+            rrci_forget_node(heap, ob);
+        } else if (!rrci_mirror_one(weighing, ob)) {
+            head->is.state |= RRCI_NODE_STALE;
+            closed->step.code = RRC_ENOMEM;       /* the next step tries again */
+            rrci_touch_owned(heap, ob);
+            break;
+        }
+    }
+}
+
+/* ---- 4. let go ---- */
+
+static void rrci_let_go(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_closed(heap)->step.let_go++;
+    rrci_anchor(heap, ob, 0);
+}
+
+/* After an error an object that C refers to is strong. Otherwise one that is still weak loses its anchor, if
+   something stands for it. */
+static void rrci_release(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    int is_anchored = rrci_is_anchored(ob);
+    rrci_note_anchored(ob, 0);
+    if (closed->step.code != RRC_OK && rrci_references(heap, ob) > 0) {
+        rrc_touch(heap, ob);
+        return;
+    }
+    if (is_anchored && rrci_is_weak(ob)) {
+        if ((closed->step.is_given_up && rrci_references(heap, ob) > 0) || rrci_target(heap, ob) == NULL
+            || (RRC_LINK(ob) != NULL && !rrci_is_linked_ob(ob)))    /* (if it lacks its bias, its p stays rooted) */
+            rrci_clear_weak(ob);
+        else
+            rrci_let_go(heap, ob);
+    }
+}
+
+/* RRCI_STEP_RELEASE. It fills holes, too. */
+static void rrci_release_tracked(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrci_list *list = &heap->gc[RRCI_TRACKED];
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        size_t i = --heap->cursor;
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (i >= RRCI_SEGMENT)
+            RRCI_PREFETCH_NODE(*rrci_ob_at(list, i - RRCI_SEGMENT));
+        if (rrci_is_hole(ob)) {
+            if (i != list->count - 1)
+                rrci_gc_fill(list, RRCI_TRACKED, i, list->count - 1);
+            rrci_drop_last_ob(heap, list);
+            heap->holes--;
+            continue;
+        }
+        if (closed->step.is_given_up || (rrci_gc_head_of(ob)->is.word & RRCI_GC_COLOR) != heap->white)
+            rrci_whiten(heap, rrci_gc_head_of(ob));
+        if (closed->step.code != RRC_OK || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0)
+            rrci_release(heap, ob);
+        closed->idle += rrci_is_weak(ob) && rrci_is_p_linked(heap, ob);
+    }
+}
+
+/* RRCI_STEP_RELEASE_P: decide about an object that is not tracked, but has a P link. Is it still weak, and are all
+   references that it had at first sight explained? If it is strong, only one that nothing refers to becomes weak. */
+static void rrci_release_linked(rrci_search *search, const rrci_link *link)
+{
+    rrc_heap *heap = search->heap;
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrc_object *ob = link->ob;
+    if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob)))
+        rrci_refcount_error(heap, search->function, ob, link->p);
+    if (rrci_is_tracked(ob) || RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        return;
+    if (rrci_is_weak(ob)) {
+        intptr_t outside = rrci_has_gc_head(ob) ? rrci_unexplained(search, ob) : rrci_weight(heap, ob);
+        if (outside < 0 && !closed->step.is_given_up)
+            rrci_too_many_visits(search, ob);
+        if (outside != 0 && !closed->step.is_given_up)
+            rrci_stay_strong(heap, ob);
+    } else if (rrci_weight(heap, ob) == 0) {
+        rrci_weaken(heap, ob);
+    }
+    if (rrci_has_gc_head(ob))
+        rrci_gc_head_of(ob)->is.refs = 0;
+    rrci_release(heap, ob);
+    closed->idle += rrci_is_weak(ob) ? 1 : 0;
+}
+
+static void rrci_release_links(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_list *list = &heap->list[heap->passing];
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        heap->cursor--;
+        if (heap->cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_HEADS(rrci_at(list, heap->cursor - RRCI_SEGMENT)->ob);
+        rrci_release_linked(search, rrci_at(list, heap->cursor));
+    }
+}
+
+/* ---- cells: what the hooks of the mirror do in a heap with cells ---- */
+
+#define RRCI_HAS_CELLS(heap) (rrci_closed(heap)->desc.pin != NULL)
+
+static size_t rrci_cell_size(const rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    return closed->desc.cell_size > sizeof(rrc_cell) ? closed->desc.cell_size : sizeof(rrc_cell);
+}
+
+static int rrci_is_cell_live(const rrc_heap *heap, const rrc_cell *c)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    return c->object != NULL
+        && (closed->desc.is_live == NULL || closed->desc.is_live(heap->desc.userdata, c));
+}
+
+static void rrci_pin(rrc_heap *heap, rrc_cell *c, int on)
+{
+    if (c->is_pinned == on)
+        return;
+    c->is_pinned = on;
+    if (c->object != NULL)
+        rrci_closed(heap)->desc.pin(heap->desc.userdata, c, on);
+}
+
+/* The link field of ob is in use. Has it a cell whose object has died? */
+static int rrci_has_dead_cell(rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_HAS_CELLS(heap) && rrci_is_linked_ob(ob) && RRC_LINK(ob) != heap->marker
+        && !rrci_is_cell_live(heap, (rrc_cell *)RRC_LINK(ob));
+}
+
+/* The memory of a new cell for this object of the host, which knows nothing of it yet. NULL: memory is lacking. */
+static rrc_cell *rrci_new_cell(rrc_heap *heap, void *obj, rrc_object *ob, int is_node)
+{
+    rrc_cell *c = (rrc_cell *)rrci_alloc_table(heap, rrci_cell_size(heap));
+    if (c == NULL)
+        return NULL;
+    memset(c, 0, rrci_cell_size(heap));
+    c->object = obj;
+    c->ob = ob;
+    c->heap = heap;
+    c->is_node = is_node;
+    return c;
+}
+
+/* The cell is going to be used: let its object know it. */
+static void rrci_watch_cell(rrc_heap *heap, rrc_cell *c)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    c->next = closed->cells;
+    if (c->next != NULL)
+        c->next->previous = c;
+    closed->cells = c;
+    closed->cell_count++;
+    if (closed->desc.watch != NULL)
+        closed->desc.watch(heap->desc.userdata, c);
+}
+
+/* Until rrci_release_cells, the memory of cells that go stays: somebody may still have their addresses. Such a cell has
+   no object. Calls may be nested. */
+static void rrci_hold_cells(rrc_heap *heap)
+{
+    rrci_closed(heap)->cells_held++;
+}
+
+static void rrci_release_cells(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    if (--closed->cells_held > 0)
+        return;
+    while (closed->gone_cells != NULL) {
+        rrc_cell *c = closed->gone_cells;
+        closed->gone_cells = c->next;
+        rrci_free_table(heap, c, rrci_cell_size(heap));
+    }
+}
+
+/* The header has no link and no node with this cell any more. */
+static void rrci_free_cell(rrc_heap *heap, rrc_cell *c)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrci_cell_walk *walk;
+    rrci_hold_cells(heap);
+    rrci_pin(heap, c, 0);
+    if (closed->desc.forget != NULL)
+        closed->desc.forget(heap->desc.userdata, c);
+    c->object = NULL;
+    for (walk = closed->cell_walks; walk != NULL; walk = walk->outer)
+        if (walk->next == c)
+            walk->next = c->next;
+    *(c->previous != NULL ? &c->previous->next : &closed->cells) = c->next;
+    if (c->next != NULL)
+        c->next->previous = c->previous;
+    closed->cell_count--;
+    c->next = closed->gone_cells;
+    closed->gone_cells = c;
+    rrci_release_cells(heap);
+}
+
+/* The hook anchor. Its userdata is the heap. */
+static int rrci_anchor_cell(void *userdata, rrc_object *ob, int on)
+{
+    rrc_heap *heap = (rrc_heap *)userdata;
+    rrc_cell *c = (rrc_cell *)rrci_target(heap, ob);
+    if (on && !rrci_is_cell_live(heap, c))
+        return 0;
+    rrci_pin(heap, c, on);
+    return 1;
+}
+
+/* The hook survivor. A step that looks for deaths dissolves the link of a dead p, and calls mirror for a dead node. */
+static rrc_gcref rrci_live_cell(void *userdata, rrc_gcref p)
+{
+    rrc_cell *c = (rrc_cell *)p;
+    (void)userdata;
+    if (rrci_is_cell_live(c->heap, c))
+        return p;
+    if (!c->is_node) {
+        RRC_ASSERT(rrci_closed(c->heap)->step.looks_for_deaths && "only a step asks about p, and dissolves the link");
+        rrci_free_cell(c->heap, c);
+    }
+    return NULL;
+}
+
+/* The hook parted. */
+static void rrci_part_cell(void *userdata, rrc_gcref p, rrc_object *ob)
+{
+    rrc_cell *c = (rrc_cell *)p;
+    (void)userdata, (void)ob;
+    rrci_free_cell(c->heap, c);
+}
+
+/* The live edge node of ob. Make one, if there is none. NULL: that has failed. */
+static rrc_cell *rrci_need_node(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrc_cell *node = (rrc_cell *)rrci_node_of(ob), *former, *proxy;
+    void *obj;
+    if (node != NULL && rrci_is_cell_live(heap, node))
+        return node;
+    obj = closed->desc.new_node(heap->desc.userdata);
+    node = obj != NULL ? rrci_new_cell(heap, obj, ob, 1) : NULL;
+    if (node == NULL)
+        return NULL;
+    rrci_watch_cell(heap, node);
+    former = (rrc_cell *)rrci_node_of(ob);
+    rrc_closed_set_node(heap, ob, node);
+    if (former != NULL)
+        rrci_free_cell(heap, former);
+    proxy = (rrc_cell *)rrc_to_obj(heap, ob);
+    if (proxy != NULL && rrci_is_cell_live(heap, proxy))
+        closed->desc.join(heap->desc.userdata, proxy, node);
+    return node;
+}
+
+static int rrci_reserve_target_cells(rrc_heap *heap, size_t n)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrc_cell **cells;
+    if (n <= closed->target_cells_room)
+        return 1;
+    n += n / 2 + 30;
+    cells = (rrc_cell **)rrci_alloc_table(heap, n * sizeof(rrc_cell *));
+    if (cells == NULL)
+        return 0;
+    rrci_free_table(heap, closed->target_cells, closed->target_cells_room * sizeof(rrc_cell *));
+    closed->target_cells = cells;
+    closed->target_cells_room = n;
+    return 1;
+}
+
+/* Make the edge node of ob refer to these targets. Returns 0 if that has failed. The host may run finalizers: what they
+   untrack or unlink is left out if nothing stands for it any more. */
+static int rrci_write_targets(rrc_heap *heap, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrc_cell *node = rrci_need_node(heap, ob);
+    size_t count = 0, i;
+    if (node == NULL || !rrci_reserve_target_cells(heap, n))
+        return 0;
+    for (i = 0; i < n; i++)
+        if (rrci_target(heap, targets[i]) == NULL && rrci_is_tracked(targets[i])
+            && rrci_need_node(heap, targets[i]) == NULL)
+            return 0;
+    for (i = 0; i < n; i++) {
+        rrc_cell *target = (rrc_cell *)rrci_target(heap, targets[i]);
+        if (target != NULL && rrci_is_cell_live(heap, target))
+            closed->target_cells[count++] = target;
+        else
+            rrc_touch(heap, targets[i]);
+    }
+    return !rrci_is_cell_live(heap, node)       /* (its p is dead, too, and the next step finds that) */
+        || closed->desc.write_node(heap->desc.userdata, node, closed->target_cells, count) == 0;
+}
+
+/* The hook mirror. Its userdata is the heap. */
+static int rrci_mirror_cells(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    rrc_heap *heap = (rrc_heap *)userdata;
+    int is_written = 1;
+    rrci_hold_cells(heap);
+    if (targets != NULL) {
+        is_written = rrci_write_targets(heap, ob, targets, n);
+    } else {
+        rrc_cell *node = (rrc_cell *)rrci_node_of(ob);
+        if (rrci_is_cell_live(heap, node))
+            rrci_closed(heap)->desc.write_node(heap->desc.userdata, node, NULL, 0);
+        rrci_free_cell(heap, node);
+    }
+    rrci_release_cells(heap);
+    return !is_written;
+}
+
+/* The heap has ended: free the cells whose links others have dissolved by rrc_unlink, and all that the layer has. */
+static void rrci_free_closed(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    while (closed->cells != NULL) {
+        closed->cells->ob = NULL;
+        rrci_free_cell(heap, closed->cells);
+    }
+    rrci_free_table(heap, closed->target_cells, closed->target_cells_room * sizeof(rrc_cell *));
+    rrci_free_table(heap, closed, sizeof *closed);
+    heap->layer_data = NULL;
+}
+
+RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
+{
+    const char *function = "rrc_cell_link";
+    rrci_new_link made = { { NULL, NULL }, 0, NULL, NULL };     /* compilers may not see that errors are not RRC_OK */
+    rrc_cell *c, *node;
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if (heap->layer == NULL || !RRCI_HAS_CELLS(heap))
+        return rrci_error(heap, RRC_EPHASE, function, ob, NULL,
+                          "this heap has no cells: its rrc_closed_desc lacks pin");
+    if (obj == NULL || ob == NULL)
+        return rrci_error(heap, RRC_ENULL, function, ob, NULL, obj == NULL ? "obj is NULL" : "ob is NULL");
+    c = rrci_new_cell(heap, obj, ob, 0);
+    if (c == NULL)
+        return RRC_ENOMEM;
+    code = rrci_may_link_kind(heap, c, ob, kind, function, &made);
+    if (code != RRC_OK) {
+        rrci_free_table(heap, c, rrci_cell_size(heap));
+        return code;
+    }
+    if (RRC_LINK(ob) != NULL)
+        rrci_prepare_to_relink(heap, ob);
+    rrci_watch_cell(heap, c);
+    node = (rrc_cell *)rrci_node_of(ob);
+    if (node != NULL && rrci_is_cell_live(heap, node))
+        rrci_closed(heap)->desc.join(heap->desc.userdata, c, node);
+    else if (node != NULL)
+        rrc_touch(heap, ob);            /* nothing protects what ob refers to until the next step */
+    rrci_make_link_kind(heap, &made, kind);
+    return RRC_OK;
+}
+
+RRC_API int rrc_cell_unlink(rrc_cell *c)
+{
+    rrc_heap *heap = c->heap;
+    int code;
+    rrci_hold_cells(heap);
+    code = rrci_unlink(heap, c->ob, 2);     /* (rrci_part_cell frees the cell before the object can go) */
+    rrci_release_cells(heap);
+    return code;
+}
+
+RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_cell *c = (rrc_cell *)rrc_to_obj(heap, ob);
+    if (c == NULL && ob != NULL && rrci_is_linked_ob(ob))
+        c = (rrc_cell *)RRC_LINK(ob);   /* (rrc_to_obj hides it if anchor has found it dead) */
+    if (c == NULL || rrci_is_cell_live(heap, c))
+        return c;
+    rrc_cell_unlink(c);
+    return NULL;
+}
+
+RRC_API void rrc_cell_died(rrc_cell *c)
+{
+    c->object = NULL;
+    if (!c->is_node)
+        rrc_cell_unlink(c);
+}
+
+RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *c), void *arg)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrci_cell_walk walk;
+    if (closed == NULL)
+        return;
+    walk.next = closed->cells;
+    walk.outer = closed->cell_walks;
+    closed->cell_walks = &walk;
+    while (walk.next != NULL) {
+        rrc_cell *c = walk.next;
+        walk.next = c->next;
+        visit(arg, c);
+    }
+    closed->cell_walks = walk.outer;
+}
+
+static void rrci_bury_dead_cell(void *arg, rrc_cell *c)
+{
+    (void)arg;
+    if (c->object == NULL)
+        rrc_cell_died(c);
+}
+
+RRC_API void rrc_cell_bury_all(rrc_heap *heap)
+{
+    rrc_cell_each(heap, rrci_bury_dead_cell, NULL);
+}
+
+/* ---- the step ---- */
+
+/* Limits of closed->patience. A step that finds neither a change nor a death doubles it. */
+#define RRCI_LEAST_PATIENCE ((size_t)8)
+#define RRCI_MOST_PATIENCE ((size_t)4096)
+
+/* Limits of closed->most_cycles; and so many cycles of the host pass before all is gone that hung on what a step has
+   let go of: one finds it dead, and the step after that can be what another one needs. See rrc_closed_cycle. */
+#define RRCI_LEAST_CYCLES ((size_t)8)
+#define RRCI_MOST_CYCLES ((size_t)64)
+#define RRCI_CYCLES_OF_A_DEATH 3
+
+/* Begin a stage that passes a list of links. To the core only RRCI_STEP_WEIGH is a search. */
+static void rrci_begin_stage_on_links(rrc_heap *heap, rrci_step_stage stage, int kind)
+{
+    rrci_closed(heap)->step.stage = stage;
+    rrci_begin_links(heap, RRCI_LAYER, kind);
+}
+
+/* ... or one that passes the tracked objects downwards. */
+static void rrci_begin_stage_downwards(rrc_heap *heap, rrci_step_stage stage)
+{
+    rrci_closed(heap)->step.stage = stage;
+    heap->stage = RRCI_LAYER;
+    heap->cursor = SIZE_MAX;
+}
+
+/* Does the step look for deaths? */
+static int rrci_is_looking(const rrc_heap *heap)
+{
+    return rrci_closed(heap)->step.stage <= RRCI_STEP_DEAD_NODES;
+}
+
+static void rrci_begin_step(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    memset(&closed->step, 0, sizeof closed->step);
+    closed->step.is_open = 1;
+    closed->step.changes = closed->changes;
+    closed->step.found_dead = closed->found_dead;
+    closed->step.was_quiet = closed->cycles >= closed->most_cycles;
+    closed->step.pending = rrci_pending(heap);
+    rrci_begin_stage_on_links(heap, RRCI_STEP_DEATHS, RRCI_P_YOUNG);
+}
+
+static void rrci_note_deaths(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    closed->found_dead -= closed->step.found_dead;
+    if (closed->step.changes > 0 || closed->step.found_deaths)
+        closed->patience = RRCI_LEAST_PATIENCE;
+    else if (closed->patience < RRCI_MOST_PATIENCE)
+        closed->patience *= 2;
+}
+
+static void rrci_begin_explaining(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    closed->step.links_made = closed->links_made;
+    closed->step.tracked = heap->gc[RRCI_TRACKED].count;
+    closed->links_made = closed->changes = closed->idle = 0;
+    closed->step.stage = RRCI_STEP_WEIGH;
+    heap->rest = RRCI_LAYER_RESTS;
+    heap->searched = 1;
+    rrci_begin_stage(heap, RRCI_EXPLAIN);
+}
+
+/* Weighing is over, and the entries of RRCI_TRACKED may move again. */
+static void rrci_end_weighing(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrci_forget_gray(&heap->gray);
+    heap->searched = 0;
+    heap->alive = heap->scan = 0;
+    heap->keeping = 0;
+    heap->unfound = heap->white;
+    heap->rest = RRCI_MUTATOR;
+    rrci_begin_stage_downwards(heap, closed->step.is_stale || closed->step.gave_numbers
+                                         ? RRCI_STEP_MIRROR : RRCI_STEP_RELEASE);
+}
+
+/* Do objects become weak later in this step, or have they just become so, and have their anchors? */
+static int rrci_is_undecided(const rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    return closed->step.stage == RRCI_STEP_WEIGH || closed->step.stage == RRCI_STEP_MIRROR;
+}
+
+/* What has become weak in this step becomes strong again; after an error, all that C refers to. */
+static void rrci_stop_weighing(rrc_heap *heap, int code)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    closed->step.code = code;
+    closed->step.is_given_up = 1;
+    closed->links_made += closed->step.links_made;
+    closed->changes += closed->step.changes;
+    rrci_end_weighing(heap);
+    closed->step.stage = RRCI_STEP_RELEASE;
+}
+
+/* If the step that ends was made because there had been none for long: was it worth the while? (One that was given up
+   does not count.) */
+static void rrci_adapt_cycles(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    const rrci_step *step = &closed->step;
+    int has_found = step->let_go > 0 || rrci_pending(heap) > step->pending;
+    if (step->is_given_up && step->code == RRC_OK)
+        return;
+    closed->cycles = 0;
+    if (!step->was_quiet || has_found)
+        closed->most_cycles = RRCI_LEAST_CYCLES;
+    else if (closed->most_cycles < RRCI_MOST_CYCLES)
+        closed->most_cycles *= 2;
+    if (step->was_quiet && has_found)
+        closed->eager = RRCI_CYCLES_OF_A_DEATH;
+}
+
+static void rrci_end_step(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrci_adapt_cycles(heap);
+    closed->asked = 0;
+    if (closed->step.code != RRC_OK)
+        closed->links_made = closed->changes = 1;
+    closed->mirror_steps++;
+    closed->step.is_open = 0;
+    heap->stage = RRCI_IDLE;
+}
+
+/* All references are explained. */
+static void rrci_begin_sifting(rrc_heap *heap)
+{
+    rrci_closed(heap)->step.is_sifting = 1;
+    heap->cursor = 0;
+}
+
+static void rrci_sift_part(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrci_sift(search);
+    if (heap->cursor < closed->step.tracked)
+        return;
+    if (closed->step.suspects == 0 && heap->uncollectable + heap->cleared == 0)
+        rrci_end_weighing(heap);
+    else
+        rrci_begin_stage(heap, RRCI_SCAN);
+}
+
+/* RRCI_STEP_WEIGH, which finds garbage of C alone, by stages of the machine up to RRCI_ASIDE. */
+static void rrci_find_garbage_of_c(rrci_weighing *weighing)
+{
+    rrci_search *search = &weighing->search;
+    rrc_heap *heap = search->heap;
+    rrci_closed_heap *closed = rrci_closed(heap);
+    switch (heap->stage) {
+    case RRCI_EXPLAIN:
+        if (closed->step.is_sifting) {
+            rrci_sift_part(search);
+            break;
+        }
+        rrci_explain_edges(weighing);
+        if (weighing->is_moved)
+            closed->step.code = RRC_ETOUCH;
+        if (heap->cursor < closed->step.tracked)
+            break;
+        if (closed->step.code != RRC_OK)
+            rrci_stop_weighing(heap, closed->step.code);
+        else
+            rrci_begin_sifting(heap);
+        break;
+    case RRCI_SCAN:
+        rrci_scan(search);
+        if (heap->scan == SIZE_MAX)
+            heap->stage = RRCI_DRAIN;
+        break;
+    case RRCI_DRAIN:
+        rrci_drain_gray(search);
+        if (heap->gray.in != heap->gray.out)
+            break;
+        if (rrci_all_alive(heap)) {
+            rrci_pronounce(heap);
+            rrci_end_weighing(heap);
+        } else {
+            rrci_pronounce(heap);
+            rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
+        }
+        break;
+    case RRCI_FINALIZABLE:
+        rrci_keep_part(search);
+        if (heap->cursor < heap->gc[RRCI_TRACKED].count)
+            break;
+        rrci_drain_gray(search);
+        if (heap->gray.in != heap->gray.out)
+            break;
+        heap->keeping = 0;
+        rrci_begin_aside(heap);
+        break;
+    default:                            /* RRCI_ASIDE */
+        search->units += rrci_aside_part(heap, 0, search->max - search->units - search->at);
+        if (heap->cursor == 0)
+            rrci_end_weighing(heap);
+        break;
+    }
+}
+
+static void rrci_do_stage(rrci_weighing *weighing)
+{
+    rrci_search *search = &weighing->search;
+    rrc_heap *heap = search->heap;
+    rrci_closed_heap *closed = rrci_closed(heap);
+    switch (closed->step.stage) {
+    case RRCI_STEP_DEATHS:
+        rrci_find_dead_links(search);
+        if (heap->cursor > 0)
+            break;
+        if (heap->passing == RRCI_P_YOUNG) {
+            rrci_begin_stage_on_links(heap, RRCI_STEP_DEATHS, RRCI_P_OLD);
+            break;
+        }
+        rrci_begin_stage_downwards(heap, RRCI_STEP_DEAD_NODES);
+        break;
+    case RRCI_STEP_DEAD_NODES:
+        rrci_find_dead_nodes(search);
+        if (heap->cursor > 0)
+            break;
+        rrci_note_deaths(heap);
+        if (heap->gc_disabled)
+            closed->step.stage = RRCI_STEP_TRIM;
+        else
+            rrci_begin_explaining(heap);
+        break;
+    case RRCI_STEP_MIRROR:
+        rrci_mirror_stale(weighing);
+        if (closed->step.code == RRC_OK && heap->cursor > 0)
+            break;
+        rrci_begin_stage_downwards(heap, RRCI_STEP_RELEASE);
+        break;
+    case RRCI_STEP_RELEASE:
+        rrci_release_tracked(search);
+        if (heap->cursor == 0)
+            rrci_begin_stage_on_links(heap, RRCI_STEP_RELEASE_P, RRCI_P_YOUNG);
+        break;
+    case RRCI_STEP_RELEASE_P:
+        rrci_release_links(search);
+        if (heap->cursor > 0)
+            break;
+        if (heap->passing == RRCI_P_YOUNG)
+            rrci_begin_stage_on_links(heap, RRCI_STEP_RELEASE_P, RRCI_P_OLD);
+        else
+            closed->step.stage = RRCI_STEP_TRIM;
+        break;
+    case RRCI_STEP_TRIM:
+        search->units += rrci_trim(heap, search->max - search->units - search->at);
+        if (rrci_may_go_on(search))
+            rrci_end_step(heap);
+        break;
+    default:
+        rrci_find_garbage_of_c(weighing);
+    }
+}
+
+/* A slice of the open step. Returns the units done: less than max if the step has ended. */
+static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrci_weighing weighing;
+    rrci_begin_weighing(&weighing, heap, function);
+    weighing.search.is_divided = 1;
+    weighing.search.max = max;
+    heap->state = RRCI_LAYER_RUNS;
+    while (closed->step.is_open && rrci_may_go_on(&weighing.search)) {
+        int looks = rrci_is_looking(heap);
+        if (heap->gc_disabled && rrci_is_undecided(heap))
+            rrci_stop_weighing(heap, RRC_OK);
+        closed->step.looks_for_deaths = looks;
+        if (looks)
+            RRCI_BEGIN_HOOK(heap);
+        rrci_do_stage(&weighing);
+        if (looks)
+            RRCI_END_HOOK(heap);
+        closed->step.looks_for_deaths = 0;
+        if (weighing.search.is_wrong) {
+            weighing.search.is_wrong = 0;
+            rrci_stop_weighing(heap, RRC_ETRAVERSE);
+        }
+    }
+    heap->state = heap->rest;
+    return weighing.search.units + weighing.search.at;
+}
+
+/* Objects that the open step made weak stay strong. */
+static void rrci_give_up_step(rrc_heap *heap, const char *function)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    if (!closed->step.is_open)
+        return;
+    if (rrci_is_undecided(heap))
+        rrci_stop_weighing(heap, RRC_OK);
+    if (rrci_is_looking(heap)) {
+        closed->step.is_open = 0;
+        heap->stage = RRCI_IDLE;
+    } else {
+        rrci_step_slice(heap, SIZE_MAX, function);
+    }
+}
+
+static int rrci_whole_step(rrc_heap *heap, const char *function)
+{
+    rrci_give_up_step(heap, function);
+    rrci_begin_step(heap);
+    rrci_step_slice(heap, SIZE_MAX, function);
+    return rrci_closed(heap)->step.code;
+}
+
+/* May a step be made now? Returns a code. RRC_EPHASE may not be logged. */
+static int rrci_may_step(rrc_heap *heap, const char *function)
+{
+    int code = rrci_gate(heap, RRCI_ENDS, function);
+    if (code != RRC_OK)
+        return code;
+    if (!RRCI_LISTENS(heap))
+        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
+                          "this heap is not closed: rrc_closed_new did not make it");
+    return rrci_is_busy(heap) ? RRC_EPHASE : RRC_OK;
+}
+
+RRC_API int rrc_closed_step(rrc_heap *heap)
+{
+    const char *function = "rrc_closed_step";
+    int code = rrci_may_step(heap, function);
+    return code == RRC_OK ? rrci_whole_step(heap, function) : code;
+}
+
+RRC_API size_t rrc_closed_work(rrc_heap *heap, size_t max)
+{
+    const char *function = "rrc_closed_work";
+    if (rrci_may_step(heap, function) != RRC_OK)
+        return 0;
+    if (!rrci_closed(heap)->step.is_open)
+        rrci_begin_step(heap);
+    return rrci_step_slice(heap, max > 0 ? max : SIZE_MAX, function);
+}
+
+RRC_API int rrc_closed_is_due(rrc_heap *heap)
+{
+    rrci_closed_heap *closed;
+    if (heap == NULL || !RRCI_LISTENS(heap))
+        return 0;
+    closed = rrci_closed(heap);
+    if (closed->step.is_open)
+        return 1;
+    if (closed->changes == 0 && closed->idle == 0)
+        return 0;
+    closed->asked++;
+    return closed->changes > (rrci_count_links(heap) + rrci_count_tracked(heap)) / 4
+        || closed->asked >= (closed->changes > 0 ? 8 : closed->patience);
+}
+
+RRC_API int rrc_closed_cycle(rrc_heap *heap)
+{
+    rrci_closed_heap *closed;
+    int is_due = rrc_closed_is_due(heap);
+    if (heap == NULL || !RRCI_LISTENS(heap))
+        return 0;
+    closed = rrci_closed(heap);
+    is_due |= closed->eager > 0;
+    closed->eager -= closed->eager > 0;
+    return ++closed->cycles >= closed->most_cycles || is_due;
+}
+
+/* So many new links are never too many. */
+#define RRCI_FEW_LINKS 64
+
+RRC_API void rrc_closed_keep_up(rrc_heap *heap, int has_cycle_ended)
+{
+    int is_due;
+    if (rrci_gate(heap, RRCI_MUTATES, "rrc_closed_keep_up") != RRC_OK || !RRCI_LISTENS(heap)
+        || heap->state == RRCI_LAYER_RUNS)
+        return;
+    if (has_cycle_ended)
+        is_due = rrc_closed_cycle(heap);
+    else
+        is_due = rrci_closed(heap)->links_made > rrci_count_links(heap) / 4 + RRCI_FEW_LINKS;
+    if (is_due)
+        rrc_closed_step(heap);
+    rrc_run_pending(heap, 0);
+}
+
+/* One round of rrc_gc_collect, without the pending work. In a collection at once, the first step lets wrappers become
+   weak, the second one finds that those which have died are garbage of C, and the third one roots the others again. */
+static void rrci_mirror_cycle(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    const char *function = "rrc_gc_collect";
+    int is_at_once = closed->desc.collects_at_once && heap->wrappers > 0;
+    closed->is_at_once = (char)is_at_once;
+    rrci_whole_step(heap, function);
+    closed->is_at_once = 0;               /* finalizers can run in collect */
+    if (heap->desc.collect != NULL)
+        heap->desc.collect(heap->desc.userdata);
+    closed->is_at_once = (char)is_at_once;
+    rrci_whole_step(heap, function);
+    closed->is_at_once = 0;
+    if (is_at_once)
+        rrci_whole_step(heap, function);
+}
+
+/* The heap ends: no mirror hook is called from now on. The p's of P links are rooted, so that they stay. Links
+   whose p has died are dissolved. (After an error, an open step would root all that C refers to. It would call
+   mirror for each edge node that has died, and then root what the object owns. All p's are rooted here instead.) */
+static void rrci_mirror_end(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    size_t i;
+    int kind;
+    closed->step.code = RRC_OK;
+    closed->step.is_given_up = 1;         /* (so that no more errors are looked for) */
+    rrci_give_up_step(heap, "rrc_heap_free");
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            if (!rrci_is_p_linked(heap, ob))
+                rrci_clear_weak(ob);
+            if (RRCI_HAS_CELLS(heap) && rrci_mirror_head_of(ob)->is.node != NULL)
+                rrci_free_cell(heap, (rrc_cell *)rrci_mirror_head_of(ob)->is.node);
+            rrci_mirror_head_of(ob)->is.node = NULL;
+            rrci_forget_listed(heap, rrci_mirror_head_of(ob));
+        }
+    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
+        for (i = 0; i < heap->list[kind].count; i++)
+            rrc_touch(heap, rrci_at(&heap->list[kind], i)->ob);
+    rrci_free_table(heap, closed->targets, closed->targets_room * sizeof *closed->targets);
+    closed->node_count = 0;
+    heap->listens = 0;                  /* no link tells the layer any more */
+    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
+        for (i = heap->list[kind].count; i-- > 0;) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            int is_lost = rrci_is_weak(ob);
+            rrci_clear_weak(ob);
+            if (is_lost)
+                rrci_dissolve(heap, &heap->list[kind], i, RRCI_HAS_CELLS(heap), "rrc_heap_free");
+        }
+}
+
+/* ---- checks ---- */
+
+static void rrci_check_weak(rrci_checker *checker, const rrci_search *search, rrc_object *ob)
+{
+    intptr_t outside = rrci_has_gc_head(ob) ? rrci_unexplained(search, ob) : rrci_weight(checker->heap, ob);
+    if (rrci_has_gc_head(ob))
+        rrci_gc_head_of(ob)->is.refs = 0;
+    if (rrci_is_weak(ob) && rrci_is_touched(checker->heap, ob) && outside > 0)
+        rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
+}
+
+/* Check that only tracked objects hold weak objects, and not waiting garbage. In debug builds, check that
+   their owners' edge nodes list them. */
+static void rrci_check_owners(rrci_checker *checker)
+{
+    rrc_heap *heap = checker->heap;
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    rrci_weighing weighing;
+    size_t i;
+    int kind;
+    if (rrci_count_tracked(heap) == 0)
+        return;
+    rrci_begin_weighing(&weighing, heap, "rrc_check");
+    for (i = 0; i < list->count; i++)
+        rrci_compare_edges(&weighing, *rrci_ob_at(list, i), rrci_visit_reference);
+    for (i = 0; i < list->count; i++)
+        rrci_check_weak(checker, &weighing.search, *rrci_ob_at(list, i));
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            if (!rrci_is_tracked(rrci_at(&heap->list[kind], i)->ob))
+                rrci_check_weak(checker, &weighing.search, rrci_at(&heap->list[kind], i)->ob);
+    if (weighing.is_moved && checker->code == RRC_OK)
+        checker->code = RRC_ETOUCH;
+}
+
+/* The host holds the edge node of a strong object: by its anchor, or by the p of its P link, which is anchored. */
+static void rrci_check_node(rrci_checker *checker, rrc_object *ob)
+{
+    rrc_heap *heap = checker->heap;
+    rrc_gcref node = rrci_node_of(ob), survivor;
+    if (node == NULL || rrci_is_weak(ob) || heap->depth > 0)
+        return;
+    RRCI_BEGIN_HOOK(heap);
+    survivor = RRC_HOST_SURVIVOR(heap, node);
+    RRCI_END_HOOK(heap);
+    if (survivor == NULL)
+        rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is strong, but its edge node has died");
+}
+
+/* Check that something stands for each weak object, that strong ones have live edge nodes, and the counters. */
+static void rrci_check_mirror(rrc_heap *heap, rrci_checker *checker)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    size_t nodes = 0, i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            if (rrci_is_tracked(ob))
+                continue;
+            if (rrci_is_weak(ob) && !rrci_is_p_linked(heap, ob))
+                rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
+        }
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            if (rrci_is_hole(ob))
+                continue;
+            nodes += rrci_node_of(ob) != NULL;
+            if (rrci_was_weak(ob) && rrci_target(heap, ob) == NULL)
+                rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
+            rrci_check_node(checker, ob);
+        }
+    if (heap->depth == 0 && nodes > closed->node_count)
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "edge nodes are not counted right");
+    if (checker->code == RRC_OK && closed->found_dead == 0 && heap->depth == 0 && !closed->step.is_open)
+        rrci_check_owners(checker);
+}
+
+/* ---- the layer ---- */
+
+static void rrci_closed_keep(rrc_object *ob, int on)
+{
+    rrci_mirror_head *head = rrci_mirror_head_of(ob);
+    head->is.state = on ? head->is.state | RRCI_NODE_HELD : head->is.state & ~RRCI_NODE_HELD;
+}
+
+static void rrci_closed_news(rrc_heap *heap, rrc_object *ob, rrci_news news)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    switch (news) {
+    case RRCI_NEWS_HELD:
+        rrci_become_strong(heap, ob);
+        break;
+    case RRCI_NEWS_LET_GO:
+        rrci_leave_to_host(heap, ob);
+        break;
+    case RRCI_NEWS_WEIGHED:
+        rrci_set_weak(ob);
+        rrci_note_anchored(ob, 1);
+        break;
+    case RRCI_NEWS_LINKING_P:
+    case RRCI_NEWS_LINKING_O:
+        rrci_mirror_linking(heap, ob, news == RRCI_NEWS_LINKING_P);
+        break;
+    case RRCI_NEWS_LINKED_P:
+    case RRCI_NEWS_LINKED_O:
+        rrci_mirror_linked(heap, ob, news == RRCI_NEWS_LINKED_P);
+        break;
+    case RRCI_NEWS_PARTING:
+        rrci_anchor_p(heap, ob, 0);
+        break;
+    case RRCI_NEWS_UNLINKING:
+        rrci_mirror_unlinking(heap, ob);
+        break;
+    case RRCI_NEWS_UNLINKED:
+        rrci_root(heap, ob);
+        break;
+    case RRCI_NEWS_TRACKED:
+        closed->changes++;
+        if (closed->step.is_open)
+            rrc_touch(heap, ob);        /* (the step may have decided about all tracked objects) */
+        break;
+    case RRCI_NEWS_UNTRACKING:
+        rrci_mirror_untracking(heap, ob);
+        break;
+    case RRCI_NEWS_ASIDE:
+        rrci_keep_whole(heap, ob);
+        break;
+    case RRCI_NEWS_RETURNED:
+        closed->changes++;   /* it is strong now, but may become weak */
+        break;
+    case RRCI_NEWS_KEEP:
+    case RRCI_NEWS_KEEP_NO_MORE:
+        rrci_closed_keep(ob, news == RRCI_NEWS_KEEP);
+        break;
+    case RRCI_NEWS_FREED:
+        rrci_forget_node(heap, ob);
+        break;
+    }
+}
+
+static int rrci_closed_keeps(rrc_object *ob)
+{
+    return (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_HELD) != 0;
+}
+
+/* A wrapper must stay rooted. (But if the header holds it, and no foreign reference is left, nobody can take one. In a
+   collection at once nobody runs.) */
+static int rrci_closed_must_stay(rrc_heap *heap, rrc_object *ob)
+{
+    return !rrci_closed(heap)->is_at_once && (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_TOUCHES) == 0
+        && !(rrci_is_in_tracked(ob) && rrci_is_held_for_others(heap, ob) && rrci_outside(heap, ob) == 0);
+}
+
+static void rrci_closed_search(rrc_heap *heap)
+{
+    (void)rrci_whole_step(heap, "rrc_gc_collect");
+}
+
+static const rrci_layer rrci_closed_layer = {
+    sizeof(rrci_mirror_head), rrci_closed_news, rrci_spread_strength, rrci_closed_keeps, rrci_closed_must_stay,
+    rrci_p_of_weak, rrci_has_dead_cell, rrci_mirror_cycle, rrci_closed_search, rrci_check_mirror, rrci_mirror_end,
+    rrci_free_closed
+};
+
+/* Is a hook of a heap with cells missing, or one that the header supplies there? */
+static const char *rrci_wrong_cell_hook(const rrc_desc *desc, const rrc_closed_desc *closed)
+{
+    if (desc->survivor != NULL || closed->mirror != NULL || closed->anchor != NULL || desc->parted != NULL
+        || RRCI_SURVIVOR_IS_FIXED)
+        return "in a heap with cells survivor, mirror, anchor and parted are the header's";
+    return closed->pin == NULL ? "pin is missing" : closed->new_node == NULL ? "new_node is missing"
+         : closed->write_node == NULL ? "write_node is missing" : closed->join == NULL ? "join is missing" : NULL;
+}
+
+static const char *rrci_wrong_closed_hook(const rrc_desc *desc, const rrc_closed_desc *closed)
+{
+    if (closed->pin != NULL || closed->new_node != NULL || closed->write_node != NULL || closed->join != NULL)
+        return rrci_wrong_cell_hook(desc, closed);
+    return closed->mirror == NULL ? "mirror is missing" : closed->anchor == NULL ? "anchor is missing" : NULL;
+}
+
+RRC_API rrc_heap *rrci_closed_new(const rrc_desc *desc, const rrc_closed_desc *closed, const char *config)
+{
+    const char *function = "rrc_closed_new", *wrong = NULL;
+    rrc_desc copy;
+    rrc_heap *heap;
+    rrci_closed_heap *part;
+    if (desc == NULL || closed == NULL) {
+        rrci_report(desc, RRC_ENULL, function, NULL, NULL, desc == NULL ? "desc is NULL" : "closed is NULL");
+        return NULL;
+    }
+    wrong = rrci_wrong_closed_hook(desc, closed);
+    if (wrong != NULL) {
+        rrci_report(desc, RRC_EDESC, function, NULL, NULL, wrong);
+        return NULL;
+    }
+    copy = *desc;
+    if (closed->pin != NULL) {
+        copy.survivor = rrci_live_cell;
+        copy.parted = rrci_part_cell;
+    }
+    heap = rrci_make_heap(&copy, config, &rrci_closed_layer, function);
+    if (heap == NULL)
+        return NULL;
+    part = (rrci_closed_heap *)rrci_alloc_table(heap, sizeof *part);
+    if (part == NULL) {
+        rrci_realloc(&copy, heap, sizeof *heap, 0);
+        return NULL;
+    }
+    memset(part, 0, sizeof *part);
+    part->desc = *closed;
+    part->most_cycles = RRCI_LEAST_CYCLES;
+    part->mirror_userdata = desc->userdata;
+    heap->layer_data = part;
+    if (closed->pin != NULL) {
+        part->mirror_userdata = heap;
+        part->desc.mirror = rrci_mirror_cells;
+        part->desc.anchor = rrci_anchor_cell;
+    }
+    return heap;
+}
+
+RRC_API int rrc_closed_get_stats(const rrc_heap *heap, rrc_closed_stats *stats)
+{
+    const rrci_closed_heap *closed;
+    const char *function = "rrc_closed_get_stats";
+    if (heap == NULL || stats == NULL)
+        return rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, NULL, NULL, "");
+    if (heap->state == RRCI_HUSK)
+        return rrci_error(heap, RRC_ECLOSED, function, NULL, NULL, "");
+    if (heap->layer != &rrci_closed_layer)
+        return rrci_error(heap, RRC_ETYPE, function, NULL, NULL, "rrc_closed_new did not make this heap");
+    closed = rrci_closed(heap);
+    stats->edge_nodes = closed->node_count;
+    stats->mirrored = closed->mirrored;
+    stats->mirror_steps = closed->mirror_steps;
+    stats->mirror_cycles = closed->cycles;
+    stats->cells = closed->cell_count;
+    return RRC_OK;
+}
+
+RRC_API size_t rrc_closed_count_weak(const rrc_heap *heap)
+{
+    size_t weak = 0, i;
+    int kind;
+    if (heap == NULL || !RRCI_LISTENS(heap))
+        return 0;
+    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++) {
+        rrc_object *ob = *rrci_ob_at(&heap->gc[RRCI_TRACKED], i);
+        weak += !rrci_is_hole(ob) && rrci_is_weak(ob);
+    }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            weak += !rrci_is_tracked(ob) && rrci_is_weak(ob);
+        }
+    return weak;
+}
+
+/* ---- maps: linear probing ---- */
+
+typedef struct rrci_entry {
+    const void *key;            /* NULL: it is empty */
+    void       *value;
+} rrci_entry;
+
+static size_t rrci_home_in_map(const rrc_map *map, const void *key)
+{
+    return (size_t)((uint64_t)(uintptr_t)key * RRCI_GOLDEN >> 32) & (map->size - 1);
+}
+
+/* The entry of key, or the empty one where it would go. There is one. */
+static rrci_entry *rrci_find_entry(const rrc_map *map, const void *key)
+{
+    size_t i = rrci_home_in_map(map, key);
+    while (map->entries[i].key != NULL && map->entries[i].key != key)
+        i = (i + 1) & (map->size - 1);
+    return &map->entries[i];
+}
+
+RRC_API void *rrc_map_get(const rrc_map *map, const void *key)
+{
+    return map->size > 0 ? rrci_find_entry(map, key)->value : NULL;
+}
+
+/* Later entries that were pushed away from their homes move up. */
+static void rrci_empty_entry(rrc_map *map, const rrci_entry *entry)
+{
+    size_t mask = map->size - 1, hole = (size_t)(entry - map->entries), i;
+    for (i = (hole + 1) & mask; map->entries[i].key != NULL; i = (i + 1) & mask)
+        if (((i - rrci_home_in_map(map, map->entries[i].key)) & mask) >= ((i - hole) & mask)) {
+            map->entries[hole] = map->entries[i];
+            hole = i;
+        }
+    map->entries[hole].key = NULL;
+    map->entries[hole].value = NULL;
+    map->count--;
+}
+
+RRC_API void rrc_map_put(rrc_map *map, const void *key, void *value)
+{
+    rrci_entry *entry;
+    if (map->size == 0)
+        return;                         /* there is nothing to take out */
+    entry = rrci_find_entry(map, key);
+    if (value != NULL) {
+        map->count += entry->key == NULL;
+        entry->key = key;
+        entry->value = value;
+    } else if (entry->key != NULL) {
+        rrci_empty_entry(map, entry);
+    }
+}
+
+RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map)
+{
+    static const rrc_map empty = { 0, 0, NULL };
+    rrci_free_table(heap, map->entries, map->size * sizeof *map->entries);
+    *map = empty;
+}
+
+/* (A third of the entries stays empty.) */
+RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more)
+{
+    const char *function = "rrc_map_reserve";
+    rrc_map grown = { 0, 0, NULL };
+    size_t count, i;
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if (map == NULL)
+        return rrci_error(heap, RRC_ENULL, function, NULL, NULL, "map is NULL");
+    if (more > SIZE_MAX / 64 - map->count)
+        return RRC_ENOMEM;
+    grown.size = map->size > 0 ? map->size : 16;
+    count = map->count + more;
+    while (count + count / 2 >= grown.size)
+        grown.size *= 2;
+    if (grown.size == map->size)
+        return RRC_OK;
+    grown.entries = (rrci_entry *)rrci_alloc_table(heap, grown.size * sizeof *grown.entries);
+    if (grown.entries == NULL)
+        return RRC_ENOMEM;
+    memset(grown.entries, 0, grown.size * sizeof *grown.entries);
+    for (i = 0; i < map->size; i++)
+        if (map->entries[i].key != NULL)
+            rrc_map_put(&grown, map->entries[i].key, map->entries[i].value);
+    rrc_map_free(heap, map);
+    *map = grown;
+    return RRC_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RAWREFCOUNT_IMPLEMENTATION */
