@@ -1604,7 +1604,7 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
         return code;
     if (heap->layer == NULL || !RRCI_HAS_CELLS(heap))
         return rrci_error(heap, RRC_EPHASE, function, ob, NULL,
-                          "this heap has no cells: its rrc_closed_desc lacks pin");
+                          "this heap has no cells: it is not closed, or its rrc_closed_desc lacks pin");
     if (obj == NULL || ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, obj == NULL ? "obj is NULL" : "ob is NULL");
     c = rrci_new_cell(heap, obj, ob, 0);
