@@ -2081,12 +2081,12 @@ static void rrci_mirror_cycle(rrc_heap *heap)
     rrci_closed_heap *closed = rrci_closed(heap);
     const char *function = "rrc_gc_collect";
     int is_at_once = closed->desc.collects_at_once && heap->wrappers > 0;
-    closed->is_at_once = (char)is_at_once;
+    closed->is_at_once = is_at_once;
     rrci_whole_step(heap, function);
-    closed->is_at_once = 0;               /* finalizers can run in collect */
+    closed->is_at_once = 0;             /* finalizers can run in collect */
     if (heap->desc.collect != NULL)
         heap->desc.collect(heap->desc.userdata);
-    closed->is_at_once = (char)is_at_once;
+    closed->is_at_once = is_at_once;
     rrci_whole_step(heap, function);
     closed->is_at_once = 0;
     if (is_at_once)
