@@ -1982,7 +1982,8 @@ typedef struct rrci_layer {
     void (*collect)(rrc_heap *heap);        /* a round of rrc_gc_collect, without the pending work ... */
     void (*search)(rrc_heap *heap);         /* ... and one more search after it */
     void (*check_all)(rrc_heap *heap, struct rrci_checker *checker);     /* for rrc_check */
-    void (*end)(rrc_heap *heap);            /* the heap ends: no more news from now on, nor the questions above */
+    void (*end)(rrc_heap *heap);            /* the heap ends: no more news from now on. Of the questions above only
+                                               `keeps` and `has_lost_p` are still asked */
     void (*free)(rrc_heap *heap);           /* all links and lists are gone */
 } rrci_layer;
 
@@ -5143,8 +5144,8 @@ static int rrci_may_keep_p(rrc_heap *heap, rrc_object *ob)
 /* The link field of ob is in use. Does the layer know that its p has died? */
 static int rrci_layer_lost_p(rrc_heap *heap, rrc_object *ob)
 {
-    return RRCI_LISTENS(heap) && rrci_is_linked_ob(ob) && RRC_LINK(ob) != heap->marker
-        && heap->layer->has_lost_p(heap, ob);
+    return heap->layer != NULL && rrci_is_linked_ob(ob) && RRC_LINK(ob) != heap->marker
+        && heap->layer->has_lost_p(heap, ob);      /* (also when the heap ends) */
 }
 
 /* May this object, whose link field is in use, get a link? It waits for its dealloc, or has lost its p. */

@@ -1271,6 +1271,36 @@ static void what_a_late_step_finds_is_followed(void)
     close_world(w);
 }
 
+/* The same of a wrapper. Foreign code has dropped its reference, which the header does not see either. */
+static int outside_of_wrapper;
+static intptr_t get_outside(rrc_heap *heap, rrc_object *ob) { (void)heap, (void)ob; return outside_of_wrapper; }
+
+static const rrc_type Wrapper = {
+    .tp_name = "Wrapper", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_TOUCHES, .tp_outside = get_outside,
+};
+
+static void what_a_late_step_leaves_to_the_host_is_followed(void)
+{
+    world *w = open_world();
+    rrc_object *ob = rrc_new(w->heap, &Wrapper);
+    int n;
+
+    outside_of_wrapper = 1;
+    link_new(w, ob, RRC_P);
+    rrc_decref(w->heap, ob);
+    step(w);
+    check(!IS_WEAK(ob));
+    for (n = 1; !rrc_closed_cycle(w->heap); n++)
+        ;
+    check_int(n, 8);
+    outside_of_wrapper = 0;
+    step(w);
+    check(IS_WEAK(ob));
+    for (n = 0; n < 3; n++)
+        check_int(rrc_closed_cycle(w->heap), 1);
+    close_world(w);
+}
+
 /* A late step that is given up is neither a step nor late: the one that follows is. */
 static void a_step_that_is_given_up_does_not_count(void)
 {
@@ -1469,6 +1499,75 @@ static void untracked_in_a_hook_that_fails(void)
     close_world(w);
 }
 
+/* A dealloc at the end of the heap links an object whose proxy has died. */
+static void linker_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    world *w = WORLD(heap);
+
+    w->last_code = rrc_cell_link(heap, new_being(w), w->victim, RRC_O);
+    rrc_del(heap, self);
+}
+
+static const rrc_type Linker = { .tp_name = "Linker", .tp_basicsize = sizeof(thing), .tp_dealloc = linker_dealloc };
+
+static void a_dead_cell_is_replaced_at_the_end(void)
+{
+    world *w = open_world();
+    rrc_object *linker = rrc_new(w->heap, &Linker);
+
+    link_new(w, linker, RRC_O | RRC_GIVE);
+    w->victim = rrc_new(w->heap, &View);
+    w->last_code = -1;
+    link_new(w, w->victim, RRC_O)->is_found = 1;
+    check_int(rrc_heap_free(w->heap), 1);
+    check_int(w->last_code, RRC_OK);
+    check_int(w->logged, 0);
+    check_int(w->forgotten, 3);
+    check_int(rrc_refcnt(w->victim), 1);
+    rrc_decref(w->heap, w->victim);
+    check_int(w->bytes, 0);
+    free(w);
+}
+
+/* The hook realloc may ask for the numbers of a heap until it has ended. */
+static void *reallocate_and_ask(void *userdata, void *ptr, size_t old_size, size_t new_size)
+{
+    world *w = (world *)userdata;
+    void *memory = reallocate(userdata, ptr, old_size, new_size);
+    rrc_closed_stats stats;
+
+    if (w->heap != NULL) {
+        int code = rrc_closed_get_stats(w->heap, &stats);
+
+        check(code == RRC_OK || code == RRC_ECLOSED);
+    }
+    return memory;
+}
+
+static void numbers_until_the_heap_has_ended(void)
+{
+    world *w = (world *)calloc(1, sizeof *w);
+    hooks all;
+    rrc_heap *heap;
+    being *b;
+    rrc_object *ob;
+
+    if (w == NULL)
+        abort();
+    all = hooks_of(w);
+    all.open.realloc = reallocate_and_ask;
+    w->heap = rrc_closed_new(&all.open, &all.closed);
+    check(w->heap != NULL);
+    ob = new_view(w, &b);
+    heap = w->heap;
+    check_int(rrc_heap_free(heap), 1);
+    w->heap = NULL;                     /* the last object takes the rest of the heap with it */
+    b->is_dead = 1;
+    rrc_decref(heap, ob);
+    check_int(w->bytes, 0);
+    free(w);
+}
+
 UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_a_light_object),
     UNIT(static_objects_get_cells),
     UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
@@ -1483,8 +1582,10 @@ UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_
     UNIT(burials_take_nodes_with_them), UNIT(a_node_dies_before_it_is_written), UNIT(a_node_dies_before_its_turn),
     UNIT(a_proxy_comes_when_the_node_has_died), UNIT(each_cell_is_visited),
     UNIT(others_go_while_one_is_visited), UNIT(a_death_in_a_collection),
-    UNIT(a_heap_ends_with_cells), UNIT(a_cell_without_a_link), UNIT(cells_are_refused_in_hooks),
+    UNIT(a_heap_ends_with_cells), UNIT(a_dead_cell_is_replaced_at_the_end),
+    UNIT(numbers_until_the_heap_has_ended), UNIT(a_cell_without_a_link), UNIT(cells_are_refused_in_hooks),
     UNIT(the_hooks_of_cells_come_together),
     UNIT(only_the_hooks_that_must_be), UNIT(a_step_now_and_then), UNIT(what_a_late_step_finds_is_followed),
+    UNIT(what_a_late_step_leaves_to_the_host_is_followed),
     UNIT(a_step_that_is_given_up_does_not_count),
     UNIT(steps_keep_up_with_new_links));

@@ -1345,6 +1345,7 @@ static void rrci_release_linked(rrci_search *search, const rrci_link *link)
             rrci_stay_strong(heap, ob);
     } else if (rrci_weight(heap, ob) == 0) {
         rrci_weaken(heap, ob);
+        closed->step.let_go++;
     }
     if (rrci_has_gc_head(ob))
         rrci_gc_head_of(ob)->is.refs = 0;
@@ -1590,8 +1591,8 @@ static void rrci_free_closed(rrc_heap *heap)
         rrci_free_cell(heap, closed->cells);
     }
     rrci_free_table(heap, closed->target_cells, closed->target_cells_room * sizeof(rrc_cell *));
+    heap->layer_data = NULL;            /* (realloc may ask about the heap) */
     rrci_free_table(heap, closed, sizeof *closed);
-    heap->layer_data = NULL;
 }
 
 RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
@@ -2360,11 +2361,11 @@ RRC_API int rrc_closed_get_stats(const rrc_heap *heap, rrc_closed_stats *stats)
     const char *function = "rrc_closed_get_stats";
     if (heap == NULL || stats == NULL)
         return rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, NULL, NULL, "");
-    if (heap->state == RRCI_HUSK)
-        return rrci_error(heap, RRC_ECLOSED, function, NULL, NULL, "");
-    if (heap->layer != &rrci_closed_layer)
+    if (heap->state != RRCI_HUSK && heap->layer == NULL)
         return rrci_error(heap, RRC_ETYPE, function, NULL, NULL, "rrc_closed_new did not make this heap");
     closed = rrci_closed(heap);
+    if (closed == NULL)
+        return rrci_error(heap, RRC_ECLOSED, function, NULL, NULL, "");
     stats->edge_nodes = closed->node_count;
     stats->mirrored = closed->mirrored;
     stats->mirror_steps = closed->mirror_steps;
