@@ -376,8 +376,9 @@
  *          PyGILState_Ensure, PyReversed_Type, PyNumber_ToBase, PyUnicode_Tailmatch, PyByteArray_FromObject.
  *          In pvm: the methods of str, the functions of `builtins`, (sorted items), (getattr x 'name default).
  *        New in Python.h: PyStructSequence, all of memoryview, PyFloat_Pack2 and its kin, the methods of dict,
- *          PyDictProxy_New, _PyUnicodeWriter, PyThread_tss_create and its kin, PyUnicode_AsWideChar, PyUnicode_FSConverter,
- *          PySys_GetObject, PyThread_acquire_lock_timed; what copies of pythoncapi_compat.h need; CPython's other headers.
+ *          PyDictProxy_New, _PyUnicodeWriter, PyThread_tss_create and its kin, PyUnicode_AsWideChar,
+ *          PyUnicode_FSConverter, PySys_GetObject, PyThread_acquire_lock_timed; what copies of pythoncapi_compat.h need;
+ *          CPython's other headers.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;
@@ -5144,7 +5145,7 @@ static int rrci_may_keep_p(rrc_heap *heap, rrc_object *ob)
 /* The link field of ob is in use. Does the layer know that its p has died? */
 static int rrci_layer_lost_p(rrc_heap *heap, rrc_object *ob)
 {
-    return heap->layer != NULL && rrci_is_linked_ob(ob) && RRC_LINK(ob) != heap->marker
+    return RRCI_CYCLES && heap->layer != NULL && rrci_is_linked_ob(ob) && RRC_LINK(ob) != heap->marker
         && heap->layer->has_lost_p(heap, ob);      /* (also when the heap ends) */
 }
 
