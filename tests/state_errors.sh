@@ -68,7 +68,7 @@ RRC_API int rrc_go_on(rrc_heap *heap);\
 '
 mistake undeclared_function 'rrc_go_on is not declared below >>api' '/^RRC_API const char \*rrc_version(void)$/i RRC_API int rrc_go_on(rrc_heap *heap)'
 mistake new_state 'what may be called in RRCI_PAUSED?' 's/^    RRCI_MAJOR, RRCI_MARKING,/    RRCI_MAJOR, RRCI_MARKING, RRCI_PAUSED,/'
-mistake lost_state 'RRCI_ENDING is not in the enum' 's/RRCI_STEPPING, RRCI_ENDING,$/RRCI_STEPPING,/'
+mistake lost_state 'RRCI_ENDING is not in the enum' 's/RRCI_LAYER_RUNS, RRCI_ENDING,$/RRCI_LAYER_RUNS,/'
 mistake no_invariant 'RRCI_HUSK has no invariant' '/^   RRCI_HUSK  /s/RRCI_HUSK/         /'
 mistake no_row 'RRCI_ENDING is not in the table' '/^ *\/\* RRCI_ENDING \*\//d'
 mistake one_bit_more 'RRCI_KEPT of rrci_gate has RRCI_MAJOR_KEEP' 's/{ RRCI_MAJOR_FREE | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,/{ RRCI_MAJOR_FREE | RRCI_MAJOR_KEEP | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,/'
