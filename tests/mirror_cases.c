@@ -1822,7 +1822,7 @@ static void a_wrapper_is_taken_after_it_was_seen(void)
         }
 }
 
-/* A mirrored heap has no major collection that could be paused. An open step goes on as if nothing had been called. */
+/* A closed heap has no major collection that could be paused. An open step goes on as if nothing had been called. */
 static void a_pause_between_slices_changes_nothing(void)
 {
     int slices, is_open = 1;

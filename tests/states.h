@@ -52,7 +52,7 @@ struct states_cast {
     int is_mirrored;
     int has_ended;              /* rrc_heap_free was called: there are no edge nodes any more */
     rrc_gcref linked_p, free_p, knot_p;     /* rooted */
-    rrc_gcref knot_node;        /* the edge node, in mirrored heaps */
+    rrc_gcref knot_node;        /* the edge node, in closed heaps */
     rrc_object *linked;         /* P link; held by C */
     rrc_object *knot;           /* tracked, with an O link; held by C */
     rrc_weakref *weak;          /* to plain */

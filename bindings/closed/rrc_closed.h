@@ -408,7 +408,7 @@ typedef struct rrci_step {
     int      looks_for_deaths;  /* in a slice of the first two stages */
     int      is_stale;          /* an edge node is not up to date */
     int      gave_numbers;      /* other edge nodes may have to list objects that got a number */
-    size_t   changes, links_made, found_dead;   /* those of rrc_heap when it began */
+    size_t   changes, links_made, found_dead;   /* those of rrci_closed_heap when it began */
     size_t   tracked;           /* number of entries of RRCI_TRACKED when weighing began */
     size_t   suspects;          /* objects that may be garbage of C alone */
     int      was_quiet;         /* it began because so many cycles had none: see rrc_closed_cycle */

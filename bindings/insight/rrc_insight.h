@@ -51,13 +51,13 @@ typedef struct rrc_description {
 /* By these hooks the functions below show the host's objects as well. Zero in a field means its default. The hooks are
    called by these functions only, and so never in a collection. They must not allocate in the host, as nothing may move
    or die meanwhile, and must give the same answers each time. They may not call rawrefcount.h, but for rrc_userdata and
-   functions that only read, such as rrc_to_obj. In a mirrored heap the p of a link can be dead already. Then `edges`
+   functions that only read, such as rrc_to_obj. In a closed heap the p of a link can be dead already. Then `edges`
    visits nothing, and `describe` says that p is dead. */
 typedef struct rrc_insight {
     void *userdata;             /* the first argument of each hook */
 
     /* Call visit(arg, to, name, number) for each object that p refers to; if p is NULL, for each root of the
-       host, with names such as "global app". Leave out the edge nodes and anchors of a mirrored heap, and
+       host, with names such as "global app". Leave out the edge nodes and anchors of a closed heap, and
        fields that serve the link, such as a proxy's pointer to ob. If you leave out any others, objects may look
        like garbage. NULL: of the host's objects only the p's of links are known. */
     void (*edges)(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg);
