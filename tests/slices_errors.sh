@@ -93,7 +93,7 @@ control foreign_references_are_no_roots dict "$(in_function rrci_trace_held_wrap
 # After the verdict.
 control the_young_dead_stay_linked dict "$(in_function rrci_finish_search 's/rrci_dissolve_young(heap, function);/;/')"
 control garbage_is_cleared_too_early dict "$(in_function rrci_do_garbage 's/ || rrci_is_sweeping(heap)//')"
-control late_garbage_is_queued dict "$(in_function rrci_bury 's/rrci_in_slices(heap) && rrci_is_late(heap, ob)/0/')"
+control late_garbage_is_queued dict "$(in_function rrci_apply_rule 's/rrci_in_slices(heap) && rrci_is_late(heap, ob)/0/')"
 control the_young_are_dissolved_too_early dict "$(in_function rrci_finish_search 's/if (heap->stage == RRCI_ASIDE)/if (1)/')"
 control finalizers_run_too_late dict "$(in_function rrci_finish_search 's/rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT)/rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED)/')"
 control the_dead_are_told dict "$(in_function rrci_to_obj_otherwise 's/q = RRC_HOST_SURVIVOR(heap, RRC_LINK(ob));/q = RRC_LINK(ob);/')"
