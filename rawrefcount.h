@@ -856,7 +856,7 @@ typedef struct rrc_stats {
 
 /* >>api
  * ---------------------------------------------------------------------------
- * The functions are in five parts: core, generations, cycles, closed hosts, inspection. A first port
+ * The functions are in four parts: core, generations, cycles, inspection. A first port
  * needs eighteen of them, with RRC_CLEAR and RRC_VISIT:
  *
  *   the VM      rrc_heap_new, rrc_heap_free, rrc_major_collection_trace, rrc_major_collection_free,
@@ -1983,8 +1983,8 @@ typedef struct rrci_layer {
     void (*collect)(rrc_heap *heap);        /* a round of rrc_gc_collect, without the pending work ... */
     void (*search)(rrc_heap *heap);         /* ... and one more search after it */
     void (*check_all)(rrc_heap *heap, struct rrci_checker *checker);     /* for rrc_check */
-    void (*end)(rrc_heap *heap);            /* the heap ends: no more news from now on. Of the questions above only
-                                               `keeps` and `has_lost_p` are still asked */
+    void (*end)(rrc_heap *heap);            /* the heap ends: it sets heap->listens to 0, and gets no more news. Of the
+                                               questions above only `keeps` and `has_lost_p` are still asked */
     void (*free)(rrc_heap *heap);           /* all links and lists are gone */
 } rrci_layer;
 
@@ -8746,7 +8746,6 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     rrci_end_in_slices(heap, function);
     if (RRCI_LISTENS(heap))
         heap->layer->end(heap);
-    heap->listens = 0;
     heap->state = heap->rest = RRCI_ENDING;
     heap->running = 1;                  /* deallocs wait for rrci_do_last */
     rrci_end_objects(heap);

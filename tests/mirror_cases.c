@@ -875,6 +875,9 @@ static void open_and_closed_heaps_side_by_side(void)
     check_int(rrc_closed_count_weak(open.heap), 0);
     check_int(rrc_closed_get_stats(closed.heap, NULL), RRC_ENULL);
     rrc_cell_bury_all(open.heap);       /* there are none */
+    check_int(rrc_link(open.heap, &closed, a, RRC_O), RRC_OK);
+    check_ptr(rrc_cell_of(open.heap, a), NULL);
+    check_int(rrc_unlink(open.heap, a), RRC_OK);
     check_int(rrc_major_collection_trace(closed.heap), RRC_EPHASE);
     rrc_decref(open.heap, a);
     check_int(rrc_heap_free(open.heap), 0);

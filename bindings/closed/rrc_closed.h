@@ -135,7 +135,8 @@ typedef struct rrc_closed_stats {
  * The tags in brackets are those of rawrefcount.h, >>api. */
 
 /* Make a heap for a closed host. Returns NULL as rrc_heap_new does, and also if closed lacks a hook. The functions of
-   collections are refused in it; all others are called as for any heap. Both structs are copied.
+   collections are refused in it; all others are called as for any heap. Objects of rrc_gc_new take 32 bytes more there.
+   Both structs are copied.
    [any | allocates | calls no hook but realloc and log | O(1)] */
 RRC_INLINE rrc_heap *rrc_closed_new(const rrc_desc *desc, const rrc_closed_desc *closed);
 
@@ -241,8 +242,8 @@ RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map);
    [mutator | allocates | calls watch, join, pin, forget, and what rrc_link calls | as rrc_link] */
 RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind);
 
-/* Return the cell of ob's link, whose object is alive, or NULL. If the host has not reported yet that the object has
-   died, its link is dissolved now.
+/* Return the cell of ob's link, whose object is alive, or NULL, as always in a heap that is not closed. If the host
+   has not reported yet that the object has died, its link is dissolved now.
    [mutator | no | calls what rrc_cell_unlink calls | O(1), or as rrc_unlink] */
 RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob);
 
@@ -1640,7 +1641,10 @@ RRC_API int rrc_cell_unlink(rrc_cell *c)
 
 RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob)
 {
-    rrc_cell *c = (rrc_cell *)rrc_to_obj(heap, ob);
+    rrc_cell *c;
+    if (heap->layer == NULL)
+        return NULL;
+    c = (rrc_cell *)rrc_to_obj(heap, ob);
     if (c == NULL && ob != NULL && rrci_is_linked_ob(ob))
         c = (rrc_cell *)RRC_LINK(ob);   /* (rrc_to_obj hides it if anchor has found it dead) */
     if (c == NULL || rrci_is_cell_live(heap, c))
