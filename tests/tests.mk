@@ -66,12 +66,12 @@ COMMON_VARIANTS := dict-desc-moves dict-desc-fixed-debug dict-macros-moves-debug
                    slot-desc-moves-debug slot-desc-fixed slot-macros-moves slot-macros-fixed-debug
 OTHER_VARIANTS := front-dict-desc-moves front-slot-macros-moves-debug \
                   small-dict-desc-moves small-slot-macros-moves-debug \
-                  mirror-dict-desc-moves mirror-slot-macros-fixed-debug mirror-front-dict-desc-moves \
+                  mirror-dict-desc-moves mirror-slot-desc-fixed-debug mirror-front-dict-desc-moves \
                   m32-dict-desc-moves m32-slot-macros-fixed-debug m32-front-small-dict-macros-moves
 # Sanitizers take long: each two settings meet here, and with what the others have.
 SANITIZED     := $(addsuffix -asan,dict-desc-moves dict-macros-fixed-debug slot-desc-fixed-debug \
                  slot-macros-moves-debug slot-macros-fixed \
-                 front-slot-macros-moves-debug small-dict-desc-moves mirror-slot-macros-fixed-debug \
+                 front-slot-macros-moves-debug small-dict-desc-moves mirror-slot-desc-fixed-debug \
                  mirror-front-dict-desc-moves clang-dict-desc-moves-debug)
 TEST_VARIANTS := $(COMMON_VARIANTS) $(OTHER_VARIANTS) $(SANITIZED) \
                  clang-slot-macros-moves clang-dict-macros-fixed-debug dict-desc-moves-tsan

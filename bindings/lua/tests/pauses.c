@@ -11,13 +11,14 @@
 #define _POSIX_C_SOURCE 200809L
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
+#include "rrc_closed.h"
 
 #include <lua.h>
 #include <lauxlib.h>
 
 static size_t work;             /* of the binding, up to now */
 
-static size_t counted_mirror_work(rrc_heap *heap, size_t max)
+static size_t counted_closed_work(rrc_heap *heap, size_t max)
 {
     size_t units = rrc_closed_work(heap, max);
     work += units;
@@ -40,7 +41,7 @@ static int timed_gc(lua_State *L, int what, int data);
 #define lua_rawgeti(L, index, i) (work++, lua_rawgeti((L), (index), (i)))
 #define lua_rawseti(L, index, i) (work++, lua_rawseti((L), (index), (i)))
 #define lua_next(L, index) (work++, lua_next((L), (index)))
-#define rrc_closed_work counted_mirror_work
+#define rrc_closed_work counted_closed_work
 #define rrc_run_pending counted_run_pending
 #define RRC_LUA_IMPLEMENTATION
 #include "rrc_lua.h"
