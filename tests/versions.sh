@@ -31,8 +31,8 @@ others() { awk -v version="$2" '$1 != version { print $2 ": " $1 }' "$1"; }
 places <"$out/files" >"$out/places"
 if [ -n "$1" ]; then
     others "$out/places" "$1"
-    grep -q "^ \* $1\( .*\)*$" rawrefcount.h || echo "rawrefcount.h: its changelog has no entry for $1"
-    grep -q "^ \* $1 (unreleased)" rawrefcount.h && echo "rawrefcount.h: its changelog says that $1 is not released"
+    grep -q "^### $1\( .*\)*$" bindings/STABILITY.md || echo "bindings/STABILITY.md: its changes have no heading for $1"
+    grep -q "^### $1 (unreleased)" bindings/STABILITY.md && echo "bindings/STABILITY.md: its changes say that $1 is not released"
     grep -qx "## $1" bindings/ruby/CHANGELOG.md || echo "bindings/ruby/CHANGELOG.md: there is no heading for $1"
     exit
 fi
@@ -44,10 +44,10 @@ for file in rawrefcount.h bindings/lua/rrc_lua.h "bindings/lua/rawrefcount-$vers
             bindings/mruby/rrc_mruby.h bindings/ruby/lib/rawrefcount/version.rb bindings/ruby/README.md; do
     expect "$file has a version" grep -q " $file:" "$out/places"
 done
-expect "the header's changelog has it" grep -q "^ \* $version " rawrefcount.h
+expect "the changes of bindings/STABILITY.md have it" grep -qx "### $version" bindings/STABILITY.md
 expect "the gem's changelog has it" grep -qx "## $version" bindings/ruby/CHANGELOG.md
-unreleased=$(sed -n '/^ \* >>changes$/,$ s/^ \* [0-9]*\.[0-9]*\.[0-9]* (\(unreleased\))$/\1/p' rawrefcount.h)
-expect "the gem's changelog has changes that are not released, as the header's does, or neither has" \
+unreleased=$(sed -n 's/^### [0-9]*\.[0-9]*\.[0-9]* (\(unreleased\))$/\1/p' bindings/STABILITY.md)
+expect "the gem's changelog has changes that are not released, as bindings/STABILITY.md has, or neither has" \
     test "$(grep -c '^## Unreleased$' bindings/ruby/CHANGELOG.md)" -eq "$(echo "$unreleased" | grep -c .)"
 
 # A control: wherever one of these places is changed, that is noticed.
