@@ -646,11 +646,6 @@ typedef struct rrc_desc {
        reports_marks or rrc_marked_ob. (Otherwise the trace function asks about all objects in one long pass.) */
     int incremental;
 
-    /* Not zero, with `incremental`: the host marks what was reachable when its marking began, and does not look
-       at its stack again (a snapshot barrier). So rrc_to_obj traces each p that it returns while the host marks, and
-       no code may read link fields directly. */
-    int snapshot;
-
     /* Not zero: the mutator can make an old p young again. The link of p stays
        old until the next major collection, which asks is_young for each old
        link too, and makes links young again. (If there is no memory for that,
@@ -823,7 +818,7 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
    Like any reference that is not rooted, p is valid until the next collection.
    In a closed heap p can be dead before the header learns of it. If that is known, the result is NULL.
    [mutator and its hooks, unchecked | no | nothing; in a closed heap perhaps `anchor`; in a collection in slices
-   perhaps survivor, or with `snapshot` trace | O(1)] */
+   perhaps survivor | O(1)] */
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
 /* For a tp_dealloc: make rrc_to_obj(ob) return marker, so that code which still finds ob can recognize
@@ -5221,8 +5216,6 @@ RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
         RRCI_END_HOOK(heap);
         return q;
     }
-    if (rrci_is_started(heap) && heap->desc.snapshot && rrci_is_linked_ob(ob))
-        rrci_trace_p(heap, RRC_LINK(ob));
     if (rrci_is_layers(heap, ob))
         return heap->layer->p_of(heap, ob);
     return RRC_LINK(ob);
@@ -7493,7 +7486,6 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
         rrci_demote(heap);
     }
     rrci_begin_machine(heap, rrci_wants_search(heap));
-    heap->head.sweeping = heap->desc.snapshot != 0;
     heap->state = heap->rest = RRCI_STARTED;
     return RRC_OK;
 }

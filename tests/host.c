@@ -414,7 +414,6 @@ void host_describe(host *h, rrc_desc *desc)
     desc->search_percent = h->options.search_percent;
     desc->demotes = h->options.demotes;
     desc->incremental = h->options.incremental;
-    desc->snapshot = h->options.snapshot;
     desc->parted = host_parted;
     desc->mark_from_c = h->options.early || h->options.order == 1 ? NULL : host_mark_from_c;
     desc->realloc = h->options.plain_memory ? NULL : host_realloc;

@@ -105,7 +105,6 @@ typedef struct host_options {
     int order;                  /* 1: leave desc.mark_from_c NULL; 2: that hook makes a minor collection first */
     int keeps;                  /* major collections call rrc_major_collection_keep (but not if early) */
     int incremental;            /* host_start may be called; 2: if early, host_major calls it */
-    int snapshot;               /* desc.snapshot */
     host_moving moving;
 } host_options;
 

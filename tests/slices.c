@@ -1360,6 +1360,16 @@ typedef struct op {
     int a, b, k;
 } op;
 
+/* The program asks for what x is linked to. A host that marks a snapshot marks it then. */
+static rrc_gcref read_link(int x)
+{
+    rrc_gcref p = rrc_to_obj(w.heap, ob_of(x));
+
+    if (p != NULL && w.snapshot && w.phase == MARKING)
+        mark(w.c[x].link);
+    return p;
+}
+
 /* In a host that marks a snapshot: can the program get hold of q? (to_obj: it does.) */
 static int can_get(int q, set r, int to_obj)
 {
@@ -1370,7 +1380,7 @@ static int can_get(int q, set r, int to_obj)
     for (x = 0; x < MOST_C; x++)
         if ((r.c & BIT(x)) != 0 && w.c[x].link == q && !w.c[x].suspect) {
             if (to_obj)
-                check_ptr(rrc_to_obj(w.heap, ob_of(x)), w.p[q].at);
+                check_ptr(read_link(x), w.p[q].at);
             return 1;
         }
     return 0;
@@ -1618,7 +1628,7 @@ static void do_op(op o, set r)
     case OP_READ:
         if ((r.p & BIT(x->link)) == 0)
             touch_garbage();            /* (a host that marks a snapshot keeps it) */
-        check_ptr(rrc_to_obj(w.heap, ob_of(o.a)), w.p[x->link].at);
+        check_ptr(read_link(o.a), w.p[x->link].at);
         break;
     case OP_NEW_STORED:     /* a new object refers to b, and a to the new object */
         t = new_c(GC, 1);
@@ -1705,7 +1715,7 @@ static void do_op(op o, set r)
         for (t = 0; t < MOST_C; t++)
             if ((r.c & BIT(t)) != 0 && w.c[t].link != NONE && !w.c[t].suspect && choose(3) == 0) {
                 int q = w.c[t].link;
-                rrc_gcref p = rrc_to_obj(w.heap, ob_of(t));
+                rrc_gcref p = read_link(t);
 
                 check_ptr(p, is_alive(q) ? w.p[q].at : NULL);
                 if (p == NULL)
@@ -1917,7 +1927,6 @@ static void open_world(choices from, int snapshot, int reports_early)
     desc.reports_marks = 1;
 #endif
     desc.incremental = 1;
-    desc.snapshot = snapshot;
     w.heap = rrc_heap_new(&desc);
     check(w.heap != NULL);
     w.last = rrc_new(w.heap, &last_type);

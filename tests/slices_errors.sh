@@ -65,8 +65,6 @@ control untracking_moves_what_is_owned dict "$(no_event UNTRACKED rrc_gc_untrack
 control the_gray_are_untracked dict "$(no_event HELD rrc_gc_untrack)"
 control the_unlinked_stay_white dict "$(no_event UNLINKED rrci_bury)"
 control the_returned_stay_white dict "$(in_function rrci_gc_return 's/rrci_get_hold(heap, ob);/;/')"
-control a_snapshot_misses_what_is_read dict "$(in_function rrci_to_obj_otherwise 's/rrci_trace_p(heap, RRC_LINK(ob));/;/')"
-control a_snapshot_is_not_told dict "$(in_function rrc_major_collection_start 's/heap->desc.snapshot != 0/0/')"
 control p_of_what_is_held_is_not_traced dict "$(in_function rrci_get_hold 's/rrci_trace_p(heap, RRC_LINK(ob));/;/')"
 
 # The search.
