@@ -26,6 +26,8 @@
  * It does NOT start collections or threads, hold global state, move objects, or
  * allocate during a collection. The license is at the end.
  *
+ * The changes of each version are in bindings/STABILITY.md.
+ *
  * CONTENTS (search for the tag)
  *     >>caveats       what to know before the first crash
  *     >>concepts      what a link is, the rule of a collection, the queue
@@ -643,7 +645,9 @@ typedef struct rrc_desc {
        between them. Then every reference must be taken by rrc_incref and dropped by rrc_decref, and moved after
        rrc_touch: in this way the header notices which objects the mutator gets hold of during a search. While a
        collection goes on, the functions of the mutator may call trace. The host should report what it marks, by
-       reports_marks or rrc_marked_ob. (Otherwise the trace function asks about all objects in one long pass.) */
+       reports_marks or rrc_marked_ob. (Otherwise the trace function asks about all objects in one long pass.) If the
+       host does not look at its stack again before rrc_major_collection_trace (a snapshot barrier), it marks each p
+       that rrc_to_obj gives the program before that call. */
     int incremental;
 
     /* Not zero: the mutator can make an old p young again. The link of p stays

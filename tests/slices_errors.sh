@@ -1,6 +1,6 @@
 #!/bin/sh
 # slices_errors.sh [NAME...] - controls that must fail: the header without one of the rules of
-# collections in slices. The random programs of slices.c, or its small graphs, must notice it.
+# collections in slices, or a host that breaks one. The random programs of slices.c, or its small graphs, must notice it.
 # All of them, or some.
 . tests/lib.sh
 out=$BUILD/tests/slices_errors
@@ -11,7 +11,7 @@ if have timeout; then limit='timeout -s KILL 120'; else limit=; fi
 
 # build FOLDER KIND: with FOLDER/rawrefcount.h
 build() {
-    case $2 in slot) defines='-DHOST_SLOT=1 -DRRC_DEBUG' ;; *) defines= ;; esac
+    case $2 in slot) defines='-DHOST_SLOT=1 -DRRC_DEBUG' ;; unmarked) defines=-DREADS_UNMARKED ;; *) defines= ;; esac
     # shellcheck disable=SC2086
     $quick -std=c99 -w -DUNIT_CMOCKA=0 -DRRC_DEALLOC_DEPTH=2 $defines -I"$1" -Itests tests/slices.c tests/unit.c -o "$out/slices-$2" 2>"$out/log"
 }
@@ -24,20 +24,29 @@ notices() {
     return 1
 }
 
+is_chosen() { case $chosen in '  ' | *" $1 "*) ;; *) return 1 ;; esac; }
+
+# must_fail NAME FOLDER KIND
+must_fail() {
+    if ! build "$2" "$3"; then
+        fail "$1: does not compile"
+        head -n 5 "$out/log"
+    elif notices "$3"; then
+        pass "$1 ($by: $(tr -d '\0' <"$out/log" | sed -n 's/.*repeat with: slices \([^]]*\)\].*/\1/p' | head -n 1))"
+    else
+        fail "$1: no run notices"
+    fi
+}
+
 # control NAME KIND SED_SCRIPT
 control() {
-    case $chosen in '  ') ;; *" $1 "*) ;; *) return ;; esac
+    is_chosen "$1" || return
     if ! sed "$3" "$out/rawrefcount.h" >"$out/changed/rawrefcount.h"; then
         fail "$1: sed does not understand: $3"
     elif cmp -s "$out/rawrefcount.h" "$out/changed/rawrefcount.h"; then
         fail "$1: nothing is changed: $3"
-    elif ! build "$out/changed" "$2"; then
-        fail "$1: does not compile"
-        head -n 5 "$out/log"
-    elif notices "$2"; then
-        pass "$1 ($by: $(tr -d '\0' <"$out/log" | sed -n 's/.*repeat with: slices \([^]]*\)\].*/\1/p' | head -n 1))"
     else
-        fail "$1: no run notices"
+        must_fail "$1" "$out/changed" "$2"
     fi
 }
 
@@ -51,6 +60,9 @@ sed 's/^#define RRCI_STRIPES .*/#define RRCI_STRIPES ((size_t)2)/' rawrefcount.h
 if cmp -s rawrefcount.h "$out/rawrefcount.h"; then fail "RRCI_STRIPES is not found"; finish; fi
 build "$out" dict || { fail "slices.c does not compile"; cat "$out/log"; finish; }
 if notices dict; then fail "the header as it is does not pass"; tail -n 3 "$out/log"; finish; fi
+
+# What the host does: with a snapshot barrier it marks what the program reads.
+if is_chosen reads_are_not_marked; then must_fail reads_are_not_marked "$out" unmarked; fi
 
 # What the mutator does.
 control increfs_are_not_seen dict "$(in_function rrc_incref 's/if (RRC_REFCNT(ob) < 0)/if (0)/')"
