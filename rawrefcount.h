@@ -3338,6 +3338,16 @@ static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index, const 
     rrci_remove(heap, list, index);
 }
 
+/* The index of ob's link in this list, found without a dictionary; or RRCI_NONE. */
+static size_t rrci_look_for_ob(const rrci_list *list, const rrc_object *ob)
+{
+    size_t i;
+    for (i = 0; i < list->count; i++)
+        if (rrci_at(list, i)->ob == ob)
+            return i;
+    return RRCI_NONE;
+}
+
 /* A list is rarely searched by ob, so that only the first search of a long list makes an optional
    dictionary. If a list is short, if a collection is changing it or if memory is lacking, it is searched from its
    beginning. */
@@ -3345,7 +3355,6 @@ static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
 {
     rrci_dict *dict = &list->dict;
     int is_plain = rrci_in_collection(heap);
-    size_t i;
     RRC_ASSERT(dict->by_ob || is_plain);
     if (!dict->on && list->count > RRCI_AHEAD && !is_plain)
         rrci_dict_turn_on(heap, list);
@@ -3353,10 +3362,7 @@ static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
         dict->asked = 1;
         return rrci_dict_find(list, ob);
     }
-    for (i = 0; i < list->count; i++)
-        if (rrci_at(list, i)->ob == ob)
-            return i;
-    return RRCI_NONE;
+    return rrci_look_for_ob(list, ob);
 }
 
 /* The list and index of ob's link; NULL if it has none. */
@@ -3553,6 +3559,13 @@ static rrc_object *rrci_take_queued(rrc_heap *heap)
 static int rrci_is_linked_ob(rrc_object *ob)
 {
     return RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY;
+}
+
+/* Does C hold this linked object? */
+static int rrci_is_held(const rrc_object *ob)
+{
+    intptr_t count = RRCI_COUNT(ob);
+    return count != RRC_REFCNT_FROM_PYPY && count != RRC_REFCNT_FROM_PYPY_LIGHT;
 }
 
 #ifndef RRC_NO_CYCLES
@@ -3982,21 +3995,11 @@ RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob, uintptr_
         rrci_push_gray(heap, &heap->gray, ob);
 }
 
-static void rrci_visit_found(rrc_heap *heap);      /* see >>machine */
-
-/* Something outside the search has found ob. If the search is open, nobody else visits what ob refers to. */
-static void rrci_find_alive(rrc_heap *heap, rrc_object *ob, uintptr_t level)
-{
-    rrci_make_alive(heap, ob, level);
-    if (heap->state == RRCI_OPEN)
-        rrci_visit_found(heap);
-}
 /* ---- events: what happens to an object while a search goes on, or while it waits as garbage ---- */
 
 typedef enum rrci_event_kind {
     RRCI_EVENT_HELD,            /* C or the header has taken a reference to it, or one is about to move */
     RRCI_EVENT_LINKED,          /* it has got a link, or it is tracked from now on */
-    RRCI_EVENT_UNLINKED,        /* it has lost its link */
     RRCI_EVENT_UNTRACKED,       /* it is about to be untracked: what it owns can move out unseen */
     RRCI_EVENT_DYING            /* it is about to be finalized or deallocated: likewise */
 } rrci_event_kind;
@@ -4009,7 +4012,7 @@ static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
         rrci_end_watch(heap, ob);
     if (heap->searched && rrci_is_in_tracked(ob)) {
         if (rrci_is_below(heap, rrci_gc_head_of(ob), 0))
-            rrci_find_alive(heap, ob, 0);
+            rrci_make_alive(heap, ob, 0);
         return;
     }
     if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob)) {
@@ -4020,7 +4023,14 @@ static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
         rrci_trace_p(heap, RRC_LINK(ob));       /* (without a GC head only objects with P links are watched) */
 }
 
-static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob);        /* see >>deallocation */
+/* An event that concerns no garbage: ob has lost its link, or its last reference. */
+static void rrci_note_loss(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRCI_UNLIKELY(rrci_is_marking(heap)) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && !rrci_is_condemned(heap, ob))
+        rrci_get_hold(heap, ob);
+}
+
+static void rrci_drop_quietly(rrc_heap *heap, rrc_object *ob);        /* see >>deallocation */
 
 /* Move an object that waits to RRCI_TRACKED. The caller owns the reference of its list. */
 static void rrci_gc_return(rrc_heap *heap, rrc_object *ob)
@@ -4064,7 +4074,7 @@ static void rrci_absolve(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_marking(heap))
         rrci_get_hold(heap, ob);
     if (has_reference && !rrci_hold_again(heap, ob))
-        rrci_drop_or_defer(heap, ob);
+        rrci_drop_quietly(heap, ob);
 }
 
 /* Objects to be absolved, threaded through their scratch words. They are not watched any more. */
@@ -4157,6 +4167,7 @@ static void rrci_absolve_all(rrc_heap *heap, rrc_object *ob)
 }
 
 static void rrci_blacken_now(rrc_heap *heap, rrc_object *ob);      /* see >>machine */
+static void rrci_visit_found(rrc_heap *heap);
 
 /* After the verdict, C has got hold of an object that is garbage or kept for it. While the machine still finds what is
    to be kept, it also finds what ob reaches, over both heaps. */
@@ -4176,8 +4187,7 @@ static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
     if (rrci_is_condemned(heap, ob) || (event == RRCI_EVENT_DYING && rrci_is_late(heap, ob))) {
-        if (event != RRCI_EVENT_UNLINKED)
-            rrci_hold_condemned(heap, ob, event);
+        rrci_hold_condemned(heap, ob, event);
     } else if (event == RRCI_EVENT_UNTRACKED && heap->keeping != 0
                && rrci_is_gray(&heap->gray, rrci_gc_head_of(ob))) {
         rrci_blacken_now(heap, ob);
@@ -4188,6 +4198,8 @@ static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
     } else if (event == RRCI_EVENT_HELD) {
         rrci_end_watch(heap, ob);       /* it is the layer's, or has outlived its search */
     }
+    if (heap->state == RRCI_OPEN)
+        rrci_visit_found(heap);         /* nobody else visits what ob refers to */
 }
 
 /* Move an object that is garbage, or kept for finalizers, to the list where it waits, which takes a reference. There it
@@ -4210,6 +4222,7 @@ static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
 }
 #else
 #define rrci_event(heap, ob, event) ((void)0)
+#define rrci_note_loss(heap, ob) ((void)0)
 #define rrci_touch_owned(heap, ob) ((void)0)
 #endif
 
@@ -4407,16 +4420,15 @@ static void rrci_end_husk(rrc_heap *heap)
     }
 }
 
-static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);     /* of a heap type: see >>deallocation */
-static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
-
-/* Drop a reference. Was it the last one? */
-static int rrci_drop_one(rrc_object *ob)
+/* Drop a reference. Was it the last one? Then what ob owns must stay until its dealloc has run: the layer is told. */
+static int rrci_drop_one(rrc_heap *heap, rrc_object *ob)
 {
     RRC_REFCNT(ob)--;
     if (RRCI_COUNT(ob) != 0)
         return 0;
-    RRC_REFCNT(ob) = 0;                 /* it may have been watched */
+    if (RRC_REFCNT(ob) < 0)
+        rrci_end_watch(heap, ob);
+    RRC_REFCNT(ob) = 0;
     return 1;
 }
 
@@ -4432,50 +4444,43 @@ static int rrci_is_owned(rrc_object *ob)
 #endif
 }
 
-/* Free the memory of ob, and drop its reference to a heap type. */
-static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
+/* May ob be freed? Logs why not. */
+static int rrci_may_del(rrc_heap *heap, rrc_object *ob, const char *function)
 {
-    const rrc_type *type;
-    rrci_slot_call *call;
-    char *memory;
-    size_t size = 0, index;
-    if (heap == NULL || ob == NULL)
-        return;
-    if (rrci_is_freed(ob)) {
-        rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-        return;
-    }
+    int is_owned, code = RRC_OK;
+    size_t index;
+    if (rrci_is_freed(ob))
+        return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
+    is_owned = rrci_slot_call_of(heap, ob) != NULL || rrci_is_owned(ob);
     if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
         || (RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker && !rrci_is_odd(RRC_LINK(ob))
-            && rrci_find_link(heap, ob, &index) != NULL)) {
-        rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
-        return;
-    }
-    call = rrci_slot_call_of(heap, ob);
-    if (RRCI_COUNT(ob) > (call == NULL && !rrci_is_owned(ob))) {
-        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob), "others refer to the object; it was not freed");
-        return;
-    }
-    if (rrci_is_inside(heap) && rrci_is_tracked(ob)) {
-        rrci_error(heap, RRC_EPHASE, function, ob, NULL, "called from a hook; a collection is looking at the object");
-        return;
-    }
-    type = RRC_TYPE(ob);
-    if (type == NULL) {
-        rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the type is NULL; the object is leaked");
-        return;
-    }
-    if (rrci_has_left(heap, ob))
-        rrci_empty_link_field(heap, ob);
+            && rrci_find_link(heap, ob, &index) != NULL))
+        code = rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
+    else if (RRCI_COUNT(ob) > !is_owned)
+        code = rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
+                          "others refer to the object; it was not freed");
+    else if (rrci_is_inside(heap) && rrci_is_tracked(ob))
+        code = rrci_error(heap, RRC_EPHASE, function, ob, NULL,
+                          "called from a hook; a collection is looking at the object");
+    else if (RRC_TYPE(ob) == NULL)
+        code = rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the type is NULL; the object is leaked");
+    return code;
+}
+
+/* Free the memory of ob, which nothing refers to. Returns its heap type, to which it had a reference, or NULL. */
+static rrc_object *rrci_free_block(rrc_heap *heap, rrc_object *ob)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    rrci_slot_call *call = rrci_slot_call_of(heap, ob);
+    size_t size = rrci_bytes_of(heap, ob);
+    char *memory = (char *)ob - rrci_bytes_before(heap, type, rrci_is_sized(ob, type));
     if (rrci_is_tracked(ob))
         rrci_untrack(heap, ob);
     rrci_is_gone(heap, ob);
     if (call != NULL)
         call->ob = NULL;                /* what is at this address later is another object */
     rrci_tell(heap, ob, RRCI_NEWS_FREED);
-    memory = (char *)ob - rrci_bytes_before(heap, type, rrci_is_sized(ob, type));
     if (type->tp_basicsize > 0) {
-        size = rrci_bytes_of(heap, ob);
         heap->objects--;
         heap->object_bytes -= size;
         if (RRCI_UNLIKELY(type->tp_outside != NULL))
@@ -4488,14 +4493,28 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 #endif
     }
     rrci_free_memory(heap, memory, size);
-    if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
-        rrc_touch(heap, (rrc_object *)(uintptr_t)type);
-        if (rrci_drop_one((rrc_object *)(uintptr_t)type)) {
-            rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);   /* (this can end the heap) */
-            return;
-        }
-        rrci_drop_to_bias(heap, (rrc_object *)(uintptr_t)type);
+    if (type->tp_basicsize == 0 || (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) == 0)
+        return NULL;
+    return (rrc_object *)(uintptr_t)type;
+}
+
+static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);     /* of a heap type: see >>deallocation */
+static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
+
+static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
+{
+    rrc_object *type;
+    if (heap == NULL || ob == NULL || rrci_may_del(heap, ob, function) != RRC_OK)
+        return;
+    if (rrci_has_left(heap, ob))
+        rrci_empty_link_field(heap, ob);
+    type = rrci_free_block(heap, ob);
+    if (type != NULL && rrci_drop_one(heap, type)) {
+        rrci_last_reference(heap, type);        /* (this can end the heap) */
+        return;
     }
+    if (type != NULL)
+        rrci_drop_to_bias(heap, type);
     rrci_end_husk(heap);
 }
 
@@ -4519,7 +4538,7 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
    objects that have left the queue go back there, so that they can be told from others.) */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_event(heap, ob, RRCI_EVENT_HELD);
+    rrci_note_loss(heap, ob);
     RRC_REFCNT(ob) = 1;
     if (rrci_has_left(heap, ob)) {
         rrci_enqueue(heap, ob);         /* which has room for it */
@@ -4539,6 +4558,15 @@ static rrc_object *rrci_take_deferred(rrc_heap *heap)
     heap->pending_bytes -= rrci_bytes_of(heap, ob);
     RRC_LINK(ob) = NULL;
     return ob;
+}
+
+/* Drop a reference of the header's own, perhaps in a collection: a dealloc waits, and nothing parts. */
+static void rrci_drop_quietly(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_drop_one(heap, ob))
+        rrci_defer(heap, ob);
+    else if (!rrci_is_held(ob))
+        rrci_tell(heap, ob, RRCI_NEWS_LET_GO);
 }
 
 /* The count of ob has dropped to zero. If ob is linked nevertheless, the maker of the link forgot the
@@ -4597,7 +4625,7 @@ static int rrci_finalize_dying(rrc_heap *heap, rrc_object *ob, int is_gc)
     rrci_begin_slot(heap, &call, ob);
     RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_finalize, ob);
     rrci_end_slot(heap, &call);
-    return !rrci_drop_one(ob) || rrci_bias_was_forgotten(heap, ob);
+    return !rrci_drop_one(heap, ob) || rrci_bias_was_forgotten(heap, ob);
 }
 
 /* A tracked object whose last reference is gone is untracked. */
@@ -4666,7 +4694,7 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
        the limit of an earlier rrc_run_pending left over. */
     while (heap->later != NULL && heap->later != waiting) {
         ob = rrci_take_deferred(heap);
-        if (rrci_drop_one(ob))
+        if (rrci_drop_one(heap, ob))
             rrci_dealloc(heap, ob);
     }
     rrci_end_husk(heap);
@@ -4676,11 +4704,18 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
 
 static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
 {
+    rrc_object *type;
     RRC_REFCNT(ob) = 0;
     if (rrci_is_tracked(ob))
         rrci_untrack(heap, ob);
-    rrci_is_gone(heap, ob);
-    rrci_free_object(heap, ob);
+    if (RRC_TYPE(ob)->tp_free != NULL) {
+        rrci_is_gone(heap, ob);
+        RRC_TYPE(ob)->tp_free(heap, ob);
+        return;
+    }
+    type = rrci_free_block(heap, ob);
+    if (type != NULL)
+        rrci_drop_quietly(heap, type);
 }
 
 /* Is this one of the markings of rrci_order? Each would find the same mistakes. What follows them finds and logs them
@@ -4778,8 +4813,8 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
         is_there = rrci_apply_rule_and_tell(heap, ob, count);
     else
         is_there = rrci_apply_rule(heap, ob, count, 0, 0);
-    if (RRCI_UNLIKELY(rrci_is_marking(heap)) && is_there)
-        rrci_event(heap, ob, RRCI_EVENT_UNLINKED);
+    if (is_there)
+        rrci_note_loss(heap, ob);
 }
 
 /* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host. 1: because
@@ -4853,6 +4888,16 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
         rrci_event(heap, ob, RRCI_EVENT_HELD);
 }
 
+/* C, or the header, has dropped its last reference to ob, which is linked. */
+static void rrci_reached_bias(rrc_heap *heap, rrc_object *ob)
+{
+    if (heap->rest != RRCI_MUTATOR && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob)
+        && !rrci_awaits_search(heap, ob))
+        rrci_part(heap, ob);
+    else
+        rrci_tell(heap, ob, RRCI_NEWS_LET_GO);
+}
+
 static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
 {
     intptr_t count = RRCI_COUNT(ob);
@@ -4864,12 +4909,8 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
         rrci_last_reference(heap, ob);
     } else if (count >= RRC_REFCNT_IMMORTAL) {
         rrci_center(ob);
-    } else if (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT) {
-        if (heap->rest != RRCI_MUTATOR && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob)
-            && !rrci_awaits_search(heap, ob))
-            rrci_part(heap, ob);
-        else
-            rrci_tell(heap, ob, RRCI_NEWS_LET_GO);
+    } else if (!rrci_is_held(ob)) {
+        rrci_reached_bias(heap, ob);
     }
 }
 
@@ -4886,14 +4927,14 @@ RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
 /* The header itself has dropped a reference to ob, but not the last one. */
 static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
 {
-    if ((heap->rest != RRCI_MUTATOR || RRCI_LISTENS(heap)) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY)
-        rrci_no_reference(heap, ob);
+    if ((heap->rest != RRCI_MUTATOR || RRCI_LISTENS(heap)) && !rrci_is_held(ob))
+        rrci_reached_bias(heap, ob);
 }
 
 /* Drop the reference that a list of garbage owned. If it was the last one, put the dealloc off. */
 static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
 {
-    if (!rrci_drop_one(ob))
+    if (!rrci_drop_one(heap, ob))
         rrci_drop_to_bias(heap, ob);
     else
         rrci_defer(heap, ob);
@@ -5298,12 +5339,6 @@ static size_t rrci_segment_count(const rrci_list *list, size_t first)
     return left < RRCI_SEGMENT ? left : RRCI_SEGMENT;
 }
 
-static int rrci_is_held(const rrc_object *ob)
-{
-    intptr_t count = RRCI_COUNT(ob);
-    return count != RRC_REFCNT_FROM_PYPY && count != RRC_REFCNT_FROM_PYPY_LIGHT;
-}
-
 /* Trace the p of every link of this list that C holds; of O links only proxies that have state. The counts
    of the next segment are read early, so that only the p's that will be traced are prefetched. */
 static void rrci_trace_list(rrc_heap *heap, int kind, const char *function)
@@ -5369,15 +5404,17 @@ typedef struct rrci_dict_upkeep {
     char   rebuild;
 } rrci_dict_upkeep;
 
-static void rrci_begin_upkeep(rrc_heap *heap, rrci_list *list, rrci_dict_upkeep *upkeep, int in_slices)
+static void rrci_begin_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep, int in_slices)
 {
     if (in_slices) {                    /* nothing is rebuilt */
         upkeep->changes_left = SIZE_MAX;
         upkeep->keep = upkeep->rebuild = 0;
         return;
     }
-    if (list->dict.stage == RRCI_FILLING)           /* a sweep changes one table only */
-        rrci_dict_step(heap, list, SIZE_MAX);
+    if (list->dict.stage == RRCI_FILLING) {         /* a sweep changes one table only: the other begins again */
+        list->dict.stage = RRCI_CLEARING;
+        list->dict.done = list->dict.other.used = 0;
+    }
     upkeep->changes_left = list->count / 32 + 1;
     upkeep->keep = !list->dict.optional || list->dict.asked;
     upkeep->rebuild = 0;
@@ -5582,7 +5619,7 @@ static void rrci_begin_sweep(rrci_sweeper *sweeper, rrc_heap *heap, rrci_list *l
     sweeper->function = function;
     sweeper->burial.added = sweeper->burial.buried = 0;
     sweeper->in_slices = (char)in_slices;
-    rrci_begin_upkeep(heap, list, &sweeper->upkeep, in_slices);
+    rrci_begin_upkeep(list, &sweeper->upkeep, in_slices);
 }
 
 /* Apply the rule to all links. The dictionary must have room for `promoted` keys afterwards. */
@@ -5824,8 +5861,8 @@ static void rrci_demote(rrc_heap *heap)
  *   8. What finalizers need and what garbage owns is kept: this is rrc_major_collection_keep.
  *   9. Garbage moves to the lists of what waits. rrc_run_pending does not deal with garbage until the collection has
  *      ended.
- *  10. Links whose p died are dissolved. Young links are as soon as 8 is done (without garbage, in
- *      rrc_major_collection_trace), so that no minor collection after that sees a dead p. Until the sweep has passed
+ *  10. Links whose p died are dissolved. Young links are as soon as 8 is done, so that no minor collection
+ *      after that sees a dead p. Until the sweep has passed
  *      a link, rrc_to_obj asks the host about its p.
  *
  * A host that cannot finish its marking inside a hook calls rrc_major_collection_trace_early instead. What 1 to 7
@@ -6405,19 +6442,18 @@ static int rrci_weigh_wrappers(rrci_search *search)
 
 /* ---- ROOTS, SCAN ---- */
 
-/* Has ob a link although its count lacks the bias? */
-static int rrci_lacks_bias(rrc_heap *heap, rrc_object *ob)
-{
-    rrc_gcref link = RRC_LINK(ob);
-    size_t index;
-    return link != NULL && !rrci_is_odd(link) && link != heap->marker
-        && rrci_find_link(heap, ob, &index) != NULL;
-}
-
-/* In a search among C objects alone: does a link hold ob? */
+/* In a search among C objects alone: does a link hold ob? If its count lacks the bias, the maker of the link may have
+   forgotten it. (The link field can have an old marker.) */
 static int rrci_is_held_by_link(rrc_heap *heap, rrc_object *ob)
 {
-    return rrci_is_linked_ob(ob) ? rrci_link_holds(heap, ob) : rrci_lacks_bias(heap, ob);
+    int kind, has_record = 0;
+    if (rrci_is_linked_ob(ob))
+        return rrci_link_holds(heap, ob);
+    if (RRC_LINK(ob) == NULL || rrci_is_odd(RRC_LINK(ob)) || RRC_LINK(ob) == heap->marker)
+        return 0;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        has_record |= rrci_look_for_ob(&heap->list[kind], ob) != RRCI_NONE;
+    return has_record;
 }
 
 /* Have the visits to ob, and the references that they explain, been counted at one time? The references to the foreign
@@ -6681,7 +6717,7 @@ static size_t rrci_aside_part(rrc_heap *heap, int keeps, size_t max)
             rrci_forgive(heap, ob);
             if ((head->is.word & RRCI_GC_SOON) != 0) {  /* it was unlinked, and then C got hold of an owner */
                 head->is.word &= ~RRCI_GC_SOON;
-                rrci_drop_or_defer(heap, ob);
+                rrci_drop_quietly(heap, ob);
             }
         } else if (rrci_goes_by_count(heap, ob, is_kept, keeps)) {
             rrci_whiten(heap, head);
@@ -6829,8 +6865,10 @@ static int rrci_single(rrci_search *search)
         if (heap->stage == RRCI_FINALIZABLE) {
             rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
         } else {
-            heap->keeping = 0;
             rrci_begin_aside(heap);
+            if (heap->keeping == 0 && (!heap->searched || heap->holes == 0))
+                heap->cursor = 0;       /* there is no garbage */
+            heap->keeping = 0;
         }
         break;
     }
@@ -7155,18 +7193,16 @@ static void rrci_finish_search(rrc_heap *heap, const char *function)
     heap->not_searched++;
     heap->rest = RRCI_SWEEPING;
     heap->head.sweeping = 1;
-    rrci_begin_aside(heap);
-    if (!heap->searched || heap->holes == 0)
-        heap->cursor = 0;
+    if (heap->searched && !rrci_all_alive(heap)) {
+        rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
+    } else {
+        heap->stage = RRCI_OWNED;
+        heap->cursor = SIZE_MAX;        /* nothing is to be kept */
+    }
     if (heap->searched) {
-        int is_garbage = !rrci_all_alive(heap);
         rrci_note_search(heap);
         rrci_pronounce(heap);
-        if (is_garbage)
-            rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
     }
-    if (heap->stage == RRCI_ASIDE)
-        rrci_dissolve_young(heap, function);
     heap->state = heap->rest;
 }
 
@@ -7255,8 +7291,11 @@ static size_t rrci_aside_slice(rrc_heap *heap, size_t max)
 /* The host has marked the p of ob. */
 static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_is_in_tracked(ob) && rrci_is_below(heap, rrci_gc_head_of(ob), heap->keeping))
-        rrci_find_alive(heap, ob, heap->keeping);
+    if (!rrci_is_in_tracked(ob) || !rrci_is_below(heap, rrci_gc_head_of(ob), heap->keeping))
+        return;
+    rrci_make_alive(heap, ob, heap->keeping);
+    if (heap->state == RRCI_OPEN)
+        rrci_visit_found(heap);         /* nobody else visits what ob refers to */
 }
 
 /* A collection that does not search ignores reports. */
@@ -7624,7 +7663,7 @@ static rrc_object *rrci_take_waiting(rrc_heap *heap, rrci_gc_kind kind)
 /* Drop a reference that the header holds. */
 static void rrci_drop(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_drop_one(ob))
+    if (rrci_drop_one(heap, ob))
         rrci_last_reference(heap, ob);
     else
         rrci_drop_to_bias(heap, ob);
@@ -7883,7 +7922,7 @@ static int rrci_do_queued(rrc_heap *heap)
     if (queue->count > RRCI_AHEAD)
         RRCI_PREFETCH_HEAD(*rrci_queued_at(queue, RRCI_AHEAD));
     heap->quota--;
-    if (!rrci_drop_one(ob))
+    if (!rrci_drop_one(heap, ob))
         rrci_drop_to_bias(heap, ob);
     else if (!rrci_bias_was_forgotten(heap, ob))
         rrci_dealloc(heap, ob);
@@ -7897,7 +7936,7 @@ static int rrci_do_deferred(rrc_heap *heap)
         return 0;
     heap->quota--;
     ob = rrci_take_deferred(heap);
-    if (rrci_drop_one(ob))
+    if (rrci_drop_one(heap, ob))
         rrci_dealloc(heap, ob);
     return 1;
 }
