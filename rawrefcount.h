@@ -6791,6 +6791,15 @@ static void rrci_begin_keeping(rrc_heap *heap, rrci_stage stage, uintptr_t keepi
     heap->scan = SIZE_MAX;
 }
 
+/* OWNED is done, or there is no garbage: nothing is to be kept. */
+static void rrci_end_keeping(rrc_heap *heap)
+{
+    rrci_begin_aside(heap);
+    if (heap->keeping == 0 && (!heap->searched || heap->holes == 0))
+        heap->cursor = 0;
+    heap->keeping = 0;
+}
+
 /* Begin a search, or what is left of a collection without one. */
 static void rrci_begin_machine(rrc_heap *heap, int searches)
 {
@@ -6860,15 +6869,12 @@ static int rrci_single(rrci_search *search)
         if (heap->cursor < heap->gc[RRCI_TRACKED].count)
             break;
         rrci_drain_gray(search);
-        if (rrci_has_gray(heap) || !rrci_host_is_done(search))
+        if (rrci_has_gray(heap) || (heap->keeping != 0 && !rrci_host_is_done(search)))
             break;
         if (heap->stage == RRCI_FINALIZABLE) {
             rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
         } else {
-            rrci_begin_aside(heap);
-            if (heap->keeping == 0 && (!heap->searched || heap->holes == 0))
-                heap->cursor = 0;       /* there is no garbage */
-            heap->keeping = 0;
+            rrci_end_keeping(heap);
         }
         break;
     }
@@ -7438,9 +7444,14 @@ static void rrci_free_major(rrc_heap *heap, int stay, const char *function)
 }
 
 #ifndef RRC_NO_CYCLES
-/* Has rrc_major_collection_keep been called, or all that it does been done? */
-static int rrci_has_kept(const rrc_heap *heap, const char *function)
+/* Has rrc_major_collection_keep been called, or all that it does been done? (If there is no garbage, that is little.) */
+static int rrci_has_kept(rrc_heap *heap, const char *function)
 {
+    if (heap->stage < RRCI_ASIDE && heap->keeping == 0) {
+        heap->state = RRCI_MAJOR;
+        rrci_end_keeping(heap);
+        rrci_dissolve_young(heap, function);
+    }
     if (heap->stage >= RRCI_ASIDE)
         return 1;
     rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "rrc_major_collection_keep must come first");
