@@ -76,7 +76,7 @@ $(no_event DYING rrci_untrack_dying)"
 control a_finalizer_starts dict "$(no_event DYING rrci_untrack_dying)"
 control untracking_moves_what_is_owned dict "$(no_event UNTRACKED rrc_gc_untrack)"
 control the_gray_are_untracked dict "$(no_event HELD rrc_gc_untrack)"
-control the_unlinked_stay_white dict "$(no_event UNLINKED rrci_bury)"
+control the_unlinked_stay_white dict "$(in_function rrci_bury 's/rrci_note_loss(heap, ob);/;/')"
 control the_returned_stay_white dict "$(in_function rrci_gc_return 's/rrci_get_hold(heap, ob);/;/')"
 control p_of_what_is_held_is_not_traced dict "$(in_function rrci_get_hold 's/rrci_trace_p(heap, RRC_LINK(ob));/;/')"
 
@@ -91,7 +91,7 @@ control reports_are_ignored dict "$(in_function rrci_marked_ob 's/rrci_make_aliv
 control what_is_tracked_meanwhile_is_explained dict "$(in_function rrci_single 's/heap->tracked_first/heap->gc[RRCI_TRACKED].count/g')
 $(no_event LINKED rrc_gc_track)"
 control counts_are_read_late dict "$(in_function rrci_unexplained 's/? (refs - 1) \/ 2/? rrc_refcnt(ob) - (rrc_refcnt(ob) - (refs - 1) \/ 2 > 0)/')"
-control a_search_given_up_leaves_scratch_words slot "$(in_function rrci_root_link 's/heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob)/rrci_unexplained(search, ob)/')"
+control a_search_given_up_leaves_scratch_words dict "$(in_function rrci_root_link 's/heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob)/rrci_unexplained(search, ob)/')"
 control a_pause_leaves_scratch_words dict "$(in_function rrci_pause_slices '/rrci_reset_scratch/d')"
 control roots_of_some_links_only dict "$(in_function rrci_single 's/ && !rrci_next_links(heap)//')"
 
@@ -102,10 +102,10 @@ control foreign_references_do_not_hold_garbage dict "$(in_function rrci_weigh_wa
 control foreign_references_are_no_roots dict "$(in_function rrci_trace_held_wrappers 's/rrci_outside(heap, rrci_at(list, i)->ob) > 0/0/')"
 
 # After the verdict.
-control the_young_dead_stay_linked dict "$(in_function rrci_finish_search 's/rrci_dissolve_young(heap, function);/;/')"
+control the_young_dead_stay_linked dict "$(in_function rrci_work_slice 's/rrci_dissolve_young(heap, function);/;/')"
 control garbage_is_cleared_too_early dict "$(in_function rrci_do_garbage 's/ || rrci_is_sweeping(heap)//')"
 control late_garbage_is_queued dict "$(in_function rrci_apply_rule 's/rrci_in_slices(heap) && rrci_is_late(heap, ob)/0/')"
-control the_young_are_dissolved_too_early dict "$(in_function rrci_finish_search 's/if (heap->stage == RRCI_ASIDE)/if (1)/')"
+control the_young_are_dissolved_too_early dict "$(in_function rrci_work_slice 's/heap->stage == RRCI_ASIDE/heap->stage > RRCI_VERDICT/')"
 control finalizers_run_too_late dict "$(in_function rrci_finish_search 's/rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT)/rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED)/')"
 control the_dead_are_told dict "$(in_function rrci_to_obj_otherwise 's/q = RRC_HOST_SURVIVOR(heap, RRC_LINK(ob));/q = RRC_LINK(ob);/')"
 control some_links_are_not_swept dict "$(in_function rrc_major_collection_sweep 's/if (!rrci_next_links(heap)) {/if (1) {/')"
