@@ -1548,7 +1548,11 @@ int strcmp(const char *a, const char *b);
 #define RRCI_PREFETCH(address) __builtin_prefetch((address), 0)
 #define RRCI_PREFETCH_TO_WRITE(address) __builtin_prefetch((address), 1)
 #define RRCI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#ifdef __OPTIMIZE_SIZE__
+#define RRCI_ALWAYS_INLINE static inline
+#else
 #define RRCI_ALWAYS_INLINE static inline __attribute__((always_inline))
+#endif
 #define RRCI_NOINLINE __attribute__((noinline))
 #define RRCI_COLD __attribute__((noinline, cold))
 #else
@@ -4026,7 +4030,7 @@ static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
 /* An event that concerns no garbage: ob has lost its link, or its last reference. */
 static void rrci_note_loss(rrc_heap *heap, rrc_object *ob)
 {
-    if (RRCI_UNLIKELY(rrci_is_marking(heap)) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && !rrci_is_condemned(heap, ob))
+    if (RRCI_UNLIKELY(rrci_is_marking(heap)) && !rrci_is_condemned(heap, ob))
         rrci_get_hold(heap, ob);
 }
 

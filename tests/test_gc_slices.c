@@ -80,6 +80,45 @@ static void what_garbage_owns_is_kept_first(void)
     host_close(h);
 }
 
+/* Where there is no garbage, the sweep or the free call can come at once. */
+static void without_garbage_nothing_is_kept(void)
+{
+    int sweeps;
+
+    for (sweeps = 0; sweeps < 2; sweeps++) {
+        host *h = open_simple();
+        size_t p;
+        rrc_object *ob = linked_knot(h, O, &p);
+
+        host_start(h);
+        h->phase = HOST_MAJOR_TRACE;
+        check_int(rrc_major_collection_trace(h->heap), RRC_OK);
+        h->slices = 2;
+        h->sweeps = sweeps;
+        host_major_end(h);
+        check_ptr(rrc_to_obj(h->heap, ob), NULL);
+        rrc_decref(h->heap, ob);
+        check_int(h->deallocs, 1);
+        host_close(h);
+    }
+}
+
+/* An object with two biases is not taken for one that only its link holds. */
+static void two_biases_in_slices(void)
+{
+    host *h = open_simple();
+    rrc_object *ob = ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+
+    host_start(h);
+    REFCNT(ob) += BIAS;
+    rrc_incref(h->heap, ob);
+    rrc_decref(h->heap, ob);
+    check_int(REFCNT(ob) & INTPTR_MAX, 2 * BIAS);
+    REFCNT(ob) -= BIAS;
+    all_is_swept(h);
+    host_close(h);
+}
+
 /* A host that says that it reports must do so. (knot_ring's objects have no link.) */
 static void reports_can_be_missing(void)
 {
@@ -2001,6 +2040,7 @@ static void moves_are_ignored_in_slices(void)
 }
 
 UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns_is_kept_first),
+           UNIT(without_garbage_nothing_is_kept), UNIT(two_biases_in_slices),
            UNIT(reports_can_be_missing), UNIT(reports_can_be_missing_in_one_pass), UNIT(silent_hosts_are_asked),
            UNIT(a_wrong_traverse_ends_the_search),
            UNIT(a_bias_can_be_forgotten), UNIT(static_objects_are_alive), UNIT(gray_objects_leave),

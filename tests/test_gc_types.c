@@ -111,6 +111,30 @@ static void plain_objects_of_a_heap_type(void)
     host_close(h);
 }
 
+/* A collection frees them. The dealloc of their type waits. */
+static void light_objects_of_a_heap_type(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *type = new_type(h, &Plain, 1);
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        rrc_object *ob = rrc_new(h->heap, &HEAP_TYPE(type)->is);
+
+        ob_link(h, O, host_new(h, HOST_OLD), ob, LIGHT_OB);
+        rrc_decref(h->heap, ob);
+        if (i == 1)
+            rrc_decref(h->heap, type);
+        check_int(host_stats(h).objects, 2);
+        host_major(h);
+        check_int(host_stats(h).objects, 1);
+    }
+    check_events(h, "");
+    check_int(rrc_run_pending(h->heap, 0), 1);
+    check_events(h, "d9");
+    host_close(h);
+}
+
 /* A type and its instance, whose traverse visits another object and the type. */
 static void a_cycle_through_a_heap_type_and_fields(void)
 {
@@ -671,6 +695,7 @@ UNIT_GROUP(gc_types,
     UNIT(a_type_that_is_visited_twice_),
     UNIT(a_type_that_another_visits_),
     UNIT(a_static_type_may_be_counted),
+    UNIT(light_objects_of_a_heap_type),
     UNIT(a_static_object_has_no_gc_head),
     UNIT(an_object_of_the_library_is_not_tracked),
     UNIT(members_are_enough),
