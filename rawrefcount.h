@@ -478,6 +478,7 @@ typedef void     (*rrc_destructor)(rrc_heap *heap, rrc_object *self);
 typedef void     (*rrc_freefunc)(rrc_heap *heap, void *self);
 typedef int      (*rrc_inquiry)(rrc_heap *heap, rrc_object *self);
 typedef intptr_t (*rrc_outsideproc)(rrc_heap *heap, rrc_object *self);
+typedef size_t   (*rrc_sizeproc)(rrc_heap *heap, rrc_object *self);
 
 /* A field that owns a reference. It holds a rrc_object *, or a pointer to a struct
    that begins with one. A table of members ends with a NULL name. */
@@ -562,6 +563,10 @@ struct rrc_type {
        if they are not tracked. It does so several times in a collection, so the slot should be O(1). It must not
        change anything, or call anything of the header. NULL: self is no wrapper. */
     rrc_outsideproc tp_outside;
+    /* Return how many bytes of memory self owns besides its own, such as pixels; without those of other objects.
+       rrc_measure and rrc_size_of call this, outside collections, from when self is tracked or linked until its
+       tp_dealloc. It must not change anything, allocate, or call anything of the header. NULL: there are none. */
+    rrc_sizeproc tp_size;
 };
 
 /* One message for the log hook. The strings are valid during the call only, except
@@ -691,6 +696,11 @@ typedef struct rrc_desc {
        host with a nursery can make a minor collection first. NULL: what is owned through the host only may go before
        its owner when the heap ends. */
     void (*mark_from_c)(void *userdata, int on);
+
+    /* The memory that objects hold elsewhere has grown by `change` bytes, or has shrunk: see rrc_native_bytes and
+       rrc_measure. It may be called inside a collection, and not after rrc_heap_free. A host notes it, and collects
+       sooner. NULL: only rrc_stats has the sum. */
+    void (*native_bytes)(void *userdata, ptrdiff_t change);
 } rrc_desc;
 
 /* Numbers about a heap. */
@@ -703,7 +713,7 @@ typedef struct rrc_stats {
     size_t objects;                             /* made by rrc_new or rrc_gc_new, not freed yet */
     size_t object_bytes;                        /* the memory of these, with their heads */
     size_t pending_bytes;                       /* the part of these bytes that waits for rrc_run_pending */
-    size_t native_bytes;                        /* the sum of what rrc_native_bytes reported */
+    size_t native_bytes;                        /* the sum of what rrc_native_bytes and rrc_measure reported */
     size_t finalizable;                         /* tracked objects whose tp_finalize was not called yet */
     size_t garbage;                             /* tracked objects that were found to be unreachable
                                                    over both heaps, and freed, since rrc_heap_new */
@@ -1154,10 +1164,20 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_check(rrc_heap *heap);
 
 /* Report that the memory that objects hold elsewhere, such as pixels, has grown by `change` bytes, or has
-   shrunk if change is negative. The header only adds this up, for rrc_stats. So a host
+   shrunk if change is negative. The header adds this up for rrc_stats, and tells the host. So a host
    can collect when the memory of C has grown (see "Pacing" in bindings/PORTING_MORE.md).
-   [any | no | nothing | O(1)] */
+   [any | no | calls native_bytes | O(1)] */
 RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change);
+
+/* Ask tp_size how much ob holds elsewhere, and report how it differs from the last answer for ob. When ob is freed, the
+   last answer is taken back. Bindings call this when ob gets a proxy, and libraries when ob has grown or shrunk.
+   Objects without tp_size, and those that rrc_new did not make, are ignored. (With tp_size they take 16 bytes more.)
+   [mutator and its hooks, unchecked | no | calls tp_size, native_bytes | O(1)] */
+RRC_API void rrc_measure(rrc_heap *heap, rrc_object *ob);
+
+/* Return the bytes of an object that rrc_new made, else its tp_basicsize; and what its tp_size says.
+   [mutator and its hooks, unchecked | no | calls tp_size | O(1)] */
+RRC_API size_t rrc_size_of(rrc_heap *heap, rrc_object *ob);
 
 /* Fill in stats. Fails with RRC_ENULL, RRC_ECLOSED. [any until rrc_heap_free is done | no | nothing | O(1)] */
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
@@ -1217,11 +1237,11 @@ typedef struct rrc_info {
                                    the queue counts.) Those that no rrc_inspect_references shows are held from C.
                                    For a static object it is some large number */
     intptr_t  outside;          /* references to its foreign object, as tp_outside says */
-    size_t    size;             /* bytes of the object, if rrc_new made it, else its tp_basicsize */
+    size_t    size;             /* see rrc_size_of */
 } rrc_info;
 
 /* Fill in info. Fails also with RRC_ENULL, and with RRC_DEBUG RRC_EFREED.
-   [mutator, in an inspection | no | calls slot, tp_outside |
+   [mutator, in an inspection | no | calls slot, tp_outside, tp_size |
    O(1); O(links) if the maker of its link forgot the bias] */
 RRC_API int rrc_inspect(rrc_heap *heap, rrc_object *ob, rrc_info *info);
 #endif
@@ -2479,8 +2499,8 @@ static size_t rrci_heads_size(const rrc_heap *heap, const rrc_type *type)
 }
 
 typedef union rrci_var_head {
-    size_t size;                        /* of the whole block */
-    char   alignment[16];
+    struct { size_t size, native; } is; /* of the whole block; elsewhere, when it was last measured */
+    char alignment[16];
 } rrci_var_head;
 
 /* The size of all that is in front of an object. */
@@ -2506,7 +2526,7 @@ static size_t rrci_bytes_of(const rrc_heap *heap, rrc_object *ob)
     heads = rrci_heads_size(heap, type);
     if (!rrci_is_sized(ob, type))
         return heads + type->tp_basicsize;
-    return ((const rrci_var_head *)(const void *)((const char *)ob - heads) - 1)->size;
+    return ((const rrci_var_head *)(const void *)((const char *)ob - heads) - 1)->is.size;
 }
 
 #ifdef RRC_DEBUG
@@ -4252,8 +4272,8 @@ RRCI_ALWAYS_INLINE void rrci_is_gone(rrc_heap *heap, rrc_object *ob)
  * ---------------------------------------------------------------------------
  * The memory of an object:
  *
- *   [rrci_var_head, if its size varies][the layer's words, with HAVE_GC][rrci_debug_head, with RRC_DEBUG]
- *   [rrci_gc_head][RRC_OBJECT_PREFIX][object]
+ *   [rrci_var_head, if its size varies or the type has tp_size][the layer's words, with HAVE_GC]
+ *   [rrci_debug_head, with RRC_DEBUG][rrci_gc_head][RRC_OBJECT_PREFIX][object]
  *
  * The size is kept because the realloc hook gets it when the memory is freed. */
 
@@ -4277,6 +4297,12 @@ static size_t rrci_block_size(size_t before, size_t basic, size_t n, size_t item
 static int rrci_needs_cycles(const rrc_type *type)
 {
     return !RRCI_CYCLES && type != NULL && ((type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 || type->tp_outside != NULL);
+}
+
+/* Does each object of the type have a rrci_var_head? */
+static int rrci_is_sized_type(const rrc_type *type)
+{
+    return type != NULL && (type->tp_itemsize | (uintptr_t)type->tp_size) != 0;
 }
 
 /* Make an object with n items of `item` bytes. is_sized: keep the size. */
@@ -4313,7 +4339,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
     memset(memory, 0, size);
     ob = (rrc_object *)(void *)(memory + before);
     if (is_sized) {
-        ((rrci_var_head *)(void *)memory)->size = size;
+        ((rrci_var_head *)(void *)memory)->is.size = size;
         rrci_gc_head_of(ob)->is.word = RRCI_GC_SIZED;
     }
     RRC_REFCNT(ob) = 1;
@@ -4336,25 +4362,25 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
 
 RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type)
 {
-    return rrci_new(heap, type, 0, 0, type != NULL && type->tp_itemsize > 0, 0, "rrc_new");
+    return rrci_new(heap, type, 0, 0, rrci_is_sized_type(type), 0, "rrc_new");
 }
 
 RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n)
 {
     size_t item = type != NULL ? type->tp_itemsize : 0;
-    return rrci_new(heap, type, n, item, item > 0, 0, "rrc_new_var");
+    return rrci_new(heap, type, n, item, rrci_is_sized_type(type), 0, "rrc_new_var");
 }
 
 #ifndef RRC_NO_CYCLES
 RRC_API rrc_object *rrc_gc_new(rrc_heap *heap, const rrc_type *type)
 {
-    return rrci_new(heap, type, 0, 0, type != NULL && type->tp_itemsize > 0, 1, "rrc_gc_new");
+    return rrci_new(heap, type, 0, 0, rrci_is_sized_type(type), 1, "rrc_gc_new");
 }
 
 RRC_API rrc_object *rrc_gc_new_var(rrc_heap *heap, const rrc_type *type, size_t n)
 {
     size_t item = type != NULL ? type->tp_itemsize : 0;
-    return rrci_new(heap, type, n, item, item > 0, 1, "rrc_gc_new_var");
+    return rrci_new(heap, type, n, item, rrci_is_sized_type(type), 1, "rrc_gc_new_var");
 }
 
 RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *type, size_t extra)
@@ -4397,7 +4423,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     before = rrci_bytes_before(heap, type, 1);
     size = rrci_block_size(before, type->tp_basicsize, n, type->tp_itemsize);
     memory = (char *)ob - before;
-    old_size = ((rrci_var_head *)(void *)memory)->size;
+    old_size = ((rrci_var_head *)(void *)memory)->is.size;
     memory = size > 0 ? (char *)rrci_heap_realloc(heap, memory, old_size, size) : NULL;
     if (memory == NULL)
         return NULL;
@@ -4405,7 +4431,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
         rrci_is_gone(heap, ob);
     if (size > old_size)
         memset(memory + old_size, 0, size - old_size);
-    ((rrci_var_head *)(void *)memory)->size = size;
+    ((rrci_var_head *)(void *)memory)->is.size = size;
     heap->object_bytes += size - old_size;
     ob = (rrc_object *)(void *)(memory + before);
 #ifdef RRC_DEBUG
@@ -4477,13 +4503,16 @@ static rrc_object *rrci_free_block(rrc_heap *heap, rrc_object *ob)
     const rrc_type *type = RRC_TYPE(ob);
     rrci_slot_call *call = rrci_slot_call_of(heap, ob);
     size_t size = rrci_bytes_of(heap, ob);
-    char *memory = (char *)ob - rrci_bytes_before(heap, type, rrci_is_sized(ob, type));
+    int is_sized = rrci_is_sized(ob, type);
+    char *memory = (char *)ob - rrci_bytes_before(heap, type, is_sized);
     if (rrci_is_tracked(ob))
         rrci_untrack(heap, ob);
     rrci_is_gone(heap, ob);
     if (call != NULL)
         call->ob = NULL;                /* what is at this address later is another object */
     rrci_tell(heap, ob, RRCI_NEWS_FREED);
+    if (is_sized && ((rrci_var_head *)(void *)memory)->is.native > 0)
+        rrc_native_bytes(heap, -(ptrdiff_t)((rrci_var_head *)(void *)memory)->is.native);
     if (type->tp_basicsize > 0) {
         heap->objects--;
         heap->object_bytes -= size;
@@ -8666,6 +8695,7 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     heap->running = 0;
     rrci_free_tables(heap);
     heap->state = heap->rest = RRCI_HUSK;
+    heap->desc.native_bytes = NULL;
     rrci_end_husk(heap);
     return held;
 }
@@ -8681,6 +8711,30 @@ RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change)
         heap->native_bytes += (size_t)change;
     else
         heap->native_bytes -= less < heap->native_bytes ? less : heap->native_bytes;
+    if (heap->desc.native_bytes != NULL)
+        heap->desc.native_bytes(heap->desc.userdata, change);
+}
+
+RRC_API void rrc_measure(rrc_heap *heap, rrc_object *ob)
+{
+    const rrc_type *type = heap == NULL || ob == NULL || rrci_is_freed(ob) ? NULL : RRC_TYPE(ob);
+    rrci_var_head *head;
+    size_t size;
+    if (type == NULL || type->tp_size == NULL || !rrci_has_gc_head(ob) || !rrci_is_sized(ob, type))
+        return;
+    size = type->tp_size(heap, ob);
+    head = (rrci_var_head *)(void *)((char *)ob - rrci_bytes_before(heap, type, 1));
+    rrc_native_bytes(heap, (ptrdiff_t)(size - head->is.native));
+    head->is.native = size;
+}
+
+RRC_API size_t rrc_size_of(rrc_heap *heap, rrc_object *ob)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    size_t size = type != NULL ? type->tp_basicsize : 0;
+    if (type != NULL && rrci_has_gc_head(ob))
+        size = rrci_bytes_of(heap, ob) - rrci_bytes_before(heap, type, rrci_is_sized(ob, type));
+    return type != NULL && type->tp_size != NULL ? size + type->tp_size(heap, ob) : size;
 }
 
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
@@ -9203,17 +9257,6 @@ static unsigned rrci_what_is(rrc_heap *heap, rrc_object *ob)
     return is;
 }
 
-/* The bytes of an object, without its heads. */
-static size_t rrci_self_size(const rrc_heap *heap, rrc_object *ob)
-{
-    const rrc_type *type = RRC_TYPE(ob);
-    size_t before;
-    if (type == NULL || !rrci_has_gc_head(ob) || !rrci_is_sized(ob, type))
-        return type != NULL ? type->tp_basicsize : 0;
-    before = rrci_bytes_before(heap, type, 1);
-    return ((const rrci_var_head *)(const void *)((const char *)ob - before))->size - before;
-}
-
 RRC_API int rrc_inspect(rrc_heap *heap, rrc_object *ob, rrc_info *info)
 {
     int code = rrci_inspects(heap, "rrc_inspect");
@@ -9227,7 +9270,7 @@ RRC_API int rrc_inspect(rrc_heap *heap, rrc_object *ob, rrc_info *info)
     info->p = (info->is & (RRC_IS_P_LINKED | RRC_IS_O_LINKED)) != 0 ? RRC_LINK(ob) : NULL;
     info->references = rrc_refcnt(ob) - rrci_is_listed(heap, ob);
     info->outside = rrci_outside(heap, ob);
-    info->size = rrci_self_size(heap, ob);
+    info->size = rrc_size_of(heap, ob);
     return RRC_OK;
 }
 #endif

@@ -172,6 +172,14 @@ rrc_gcref host_survivor(void *userdata, rrc_gcref p)
     return c->forward != NULL ? c->forward : c;
 }
 
+void host_native_bytes(void *userdata, ptrdiff_t change)
+{
+    host *h = (host *)userdata;
+
+    must_be(!h->closed, h, "native_bytes");
+    h->native += change;
+}
+
 /* Marks are only for now, but a minor collection can come first. */
 void host_mark_from_c(void *userdata, int on)
 {
@@ -416,6 +424,7 @@ void host_describe(host *h, rrc_desc *desc)
     desc->incremental = h->options.incremental;
     desc->parted = host_parted;
     desc->mark_from_c = h->options.early || h->options.order == 1 ? NULL : host_mark_from_c;
+    desc->native_bytes = host_native_bytes;
     desc->realloc = h->options.plain_memory ? NULL : host_realloc;
     desc->log = host_write_log;
 }

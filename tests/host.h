@@ -148,6 +148,7 @@ struct host {
 
     host_calls calls;
     size_t parted;          /* calls of that hook */
+    ptrdiff_t native;       /* what the hook native_bytes was told, in sum */
     size_t shown;           /* calls of edges and describe */
     host_log log[32];
     size_t log_count, log_read;
@@ -260,6 +261,7 @@ void host_trace(void *userdata, rrc_gcref p);
 rrc_gcref host_survivor(void *userdata, rrc_gcref p);
 void host_propagate(void *userdata);
 void host_mark_from_c(void *userdata, int on);
+void host_native_bytes(void *userdata, ptrdiff_t change);
 int host_is_young(void *userdata, rrc_gcref p);
 rrc_object **host_slot(void *userdata, rrc_gcref p);
 void host_dealloc_trigger(void *userdata);

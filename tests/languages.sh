@@ -85,7 +85,7 @@ rrc_heap *use(const rrc_desc *desc, rrc_type *type, rrc_object *ob);
 rrc_heap *use(const rrc_desc *desc, rrc_type *type, rrc_object *ob)
 {
     const rrc_type zero = { RRC_OBJECT_HEAD_INIT(NULL), "Node", 0, 0, RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_HEAPTYPE,
-                            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+                            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
     rrc_heap *heap = rrc_heap_new(desc);
     *type = zero;
     type->tp_dealloc = static_cast<rrc_destructor>(dealloc<Node>);
@@ -95,6 +95,7 @@ rrc_heap *use(const rrc_desc *desc, rrc_type *type, rrc_object *ob)
     type->tp_traverse = static_cast<rrc_traverseproc>(NULL);
     type->tp_clear = static_cast<rrc_inquiry>(clear);
     type->tp_outside = static_cast<rrc_outsideproc>(NULL);
+    type->tp_size = static_cast<rrc_sizeproc>(NULL);
     rrc_incref(heap, ob);
     rrc_touch(heap, ob);
     rrc_decref(heap, ob);
@@ -113,7 +114,8 @@ int main()          // RRC_VISIT finds the head of each kind of pointer
 {
     Node node, right;
     Plain plain = { { 1, NULL, NULL }, NULL }, before = { { 1, NULL, NULL }, &plain };
-    rrc_type type = { RRC_OBJECT_HEAD_INIT(NULL), "Node", 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+    rrc_type type = { RRC_OBJECT_HEAD_INIT(NULL), "Node", 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                      NULL };
     rrc_object *heads[] = { &right, &right, &type.ob_base, &plain.head, &plain.head };
     rrc_object **next = heads;
     node.left = node.right = &right;

@@ -68,8 +68,8 @@ async function main() {
 
   // Sizes.
   equal(named(before, 'Items', 'native').map((node) => node.self_size), [expected.items]);
-  equal(named(before, 'Plain', 'native').map((node) => node.self_size), [expected.plain]);
-  equal(named(before, 'Items', 'native')[0].retainedSize, expected.items + expected.plain);
+  equal(named(before, 'Sized', 'native').map((node) => node.self_size), [expected.sized]);
+  equal(named(before, 'Items', 'native')[0].retainedSize, expected.items + expected.sized);
 
   // What retains a window, and what it retains: its view, the callback, the widget's proxy, and the widget.
   const windows = named(before, 'Window', 'native');

@@ -12,7 +12,8 @@
 void stable(void);
 void stable(void)
 {
-    rrc_type type = { RRC_OBJECT_HEAD_INIT(NULL), "", 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+    rrc_type type = { RRC_OBJECT_HEAD_INIT(NULL), "", 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                      NULL };
 
     SAME(rrc_heap *, rrc_heap_new, (const rrc_desc *))
     SAME(size_t, rrc_heap_free, (rrc_heap *))
@@ -88,6 +89,8 @@ void stable(void)
     SAME(void, rrc_cell_each, (rrc_heap *, void (*)(void *, rrc_cell *), void *))
     SAME(int, rrc_check, (rrc_heap *))
     SAME(void, rrc_native_bytes, (rrc_heap *, ptrdiff_t))
+    SAME(void, rrc_measure, (rrc_heap *, rrc_object *))
+    SAME(size_t, rrc_size_of, (rrc_heap *, rrc_object *))
     SAME(int, rrc_get_stats, (const rrc_heap *, rrc_stats *))
     SAME(int, rrc_inspect_begin, (rrc_heap *, const char *))
     SAME(int, rrc_inspect_end, (rrc_heap *))
@@ -131,6 +134,7 @@ void stable(void)
     SLOT(rrc_destructor, tp_clear_weakrefs)
     HAS(rrc_type, tp_members)
     SLOT(rrc_outsideproc, tp_outside)
+    SLOT(rrc_sizeproc, tp_size)
     HAS(rrc_log_item, code)
     HAS(rrc_log_item, name)
     HAS(rrc_log_item, message)
@@ -172,6 +176,7 @@ void stable(void)
     HAS(rrc_desc, log)
     HAS(rrc_desc, parted)
     HAS(rrc_desc, mark_from_c)
+    HAS(rrc_desc, native_bytes)
     HAS(rrc_closed_desc, mirror)
     HAS(rrc_closed_desc, anchor)
     HAS(rrc_closed_desc, collects_at_once)

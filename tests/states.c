@@ -502,6 +502,20 @@ CALL(rrc_native_bytes)
     return says(STATES_NOT_KNOWN);
 }
 
+CALL(rrc_measure)
+{
+    (void)works;
+    rrc_measure(c->heap, c->plain);
+    return says(STATES_NOT_KNOWN);
+}
+
+CALL(rrc_size_of)
+{
+    size_t size = rrc_size_of(c->heap, c->plain);
+
+    return says(works ? size > 0 : STATES_NOT_KNOWN);
+}
+
 CALL(rrc_get_stats)
 {
     rrc_stats stats;

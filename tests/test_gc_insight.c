@@ -593,6 +593,45 @@ static void leaks_without_heads(void)
     free(t);
 }
 
+static size_t thousand_and_tag(rrc_heap *heap, rrc_object *self)
+{
+    (void)heap;
+    return 1000 + (size_t)KNOT(self)->tag;
+}
+
+/* What objects hold elsewhere is theirs. */
+static void sizes_have_what_is_elsewhere(void)
+{
+    static const rrc_type Sized = {
+        .tp_name = "Sized", .tp_basicsize = sizeof(knot), .tp_itemsize = 8, .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_members = knot_members, .tp_size = thousand_and_tag,
+    };
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *ob = knot_new(h, &Sized, 7), *var = rrc_gc_new_var(h->heap, &Sized, 5);
+    char expected[1000];
+
+    KNOT(ob)->ref[0] = var;
+    KNOT(var)->tag = 30;
+    name_it(t, ob, "OB");
+    name_it(t, var, "VAR");
+    snprintf(expected, sizeof expected, "Sized OB (1 reference, %u bytes):\n"
+             "  1 reference from outside keeps it alive\n", (unsigned)sizeof(knot) + 1007);
+    check_explained(t, ob, expected);
+    check_int(end_with_report(t), 0);
+    snprintf(expected, sizeof expected,
+             "C still holds 2 objects of Sized, %u bytes:\n"
+             "Sized OB (1 reference, %u bytes):\n  1 reference from outside keeps it alive\n"
+             "Sized VAR (1 reference, not tracked, %u bytes):\n  held by Sized.left of Sized OB,\n"
+             "  which 1 reference from outside keeps alive\n",
+             (unsigned)(2 * sizeof(knot) + 5 * 8 + 2037), (unsigned)sizeof(knot) + 1007,
+             (unsigned)sizeof(knot) + 5 * 8 + 1030);
+    check_str(readable(t), expected);
+    rrc_decref(h->heap, ob);
+    host_end(h);
+    free(t);
+}
+
 /* Objects whose type is not known, or has no name. */
 static void leaks_of_no_type(void)
 {
@@ -2053,6 +2092,7 @@ UNIT_GROUP(gc_insight,
     UNIT(a_long_way_to_a_leak),
     UNIT(leaks_without_heads),
     UNIT(leaks_of_no_type),
+    UNIT(sizes_have_what_is_elsewhere),
     UNIT(the_end_changes_what_is_left),
     UNIT(what_leaks_let_go_of_at_the_end),
     UNIT(a_report_in_place_of_another),

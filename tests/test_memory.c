@@ -449,6 +449,110 @@ static void native_bytes_are_added_up(void)
     host_close(h);
 }
 
+/* An object with memory elsewhere: so many bytes. */
+typedef struct picture {
+    OB_HEAD
+    rrc_object *ref[1];
+    size_t bytes;
+} picture;
+
+#define PICTURE(ob) ((picture *)(void *)(ob))
+
+static size_t picture_size(rrc_heap *heap, rrc_object *self)
+{
+    check(heap != NULL);
+    return PICTURE(self)->bytes;
+}
+
+static void picture_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    PICTURE(self)->bytes = 0;           /* it is gone when the header takes it back */
+    rrc_gc_del(heap, self);
+}
+
+#define IS_PICTURE(name) .tp_name = name, .tp_basicsize = sizeof(picture), .tp_size = picture_size
+
+static const rrc_type Picture = { IS_PICTURE("Picture"), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                  .tp_dealloc = picture_dealloc };
+static const rrc_type Pictures = { IS_PICTURE("Pictures"), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_itemsize = 8 };
+static const rrc_type LightPicture = { IS_PICTURE("LightPicture") };
+static const rrc_type NoSize = { .tp_name = "NoSize", .tp_basicsize = sizeof(picture) };
+
+static void check_native(host *h, size_t expected)
+{
+    check_int(host_stats(h).native_bytes, expected);
+    check_int(h->native, expected);
+}
+
+static void measure(host *h, rrc_object *ob, size_t bytes)
+{
+    PICTURE(ob)->bytes = bytes;
+    rrc_measure(h->heap, ob);
+}
+
+static void objects_are_measured(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *plain = rrc_new(h->heap, &NoSize), *ob = rrc_gc_new(h->heap, &Picture);
+    rrc_object *var = rrc_gc_new_var(h->heap, &Pictures, 3), *light = rrc_new(h->heap, &LightPicture);
+    rrc_object *extra = rrc_gc_new_with_extra_data(h->heap, &Picture, 100);
+    static picture still, own;
+    static const rrc_type OwnMemory = { .tp_name = "OwnMemory", .tp_size = picture_size };
+
+    rrc_measure(NULL, ob);
+    rrc_measure(h->heap, NULL);
+    measure(h, plain, 5);
+    RRC_TYPE((rrc_object *)(void *)&still) = &LightPicture;
+    REFCNT((rrc_object *)(void *)&still) = RRC_REFCNT_IMMORTAL;
+    measure(h, (rrc_object *)(void *)&still, 5);
+    RRC_TYPE((rrc_object *)(void *)&own) = &OwnMemory;
+    REFCNT((rrc_object *)(void *)&own) = 1;
+    measure(h, (rrc_object *)(void *)&own, 5);
+    check_native(h, 0);
+    measure(h, ob, 1000);
+    measure(h, ob, 1000);
+    check_native(h, 1000);
+    measure(h, ob, 400);                /* it shrinks, */
+    check_native(h, 400);
+    PICTURE(ob)->bytes = 900;           /* ... and grows when nobody asks */
+    check_native(h, 400);
+    measure(h, light, 30);
+    measure(h, var, 7);
+    measure(h, extra, 2);
+    check_native(h, 439);
+    var = rrc_gc_resize(h->heap, var, 1000);
+    check_native(h, 439);
+    rrc_decref(h->heap, var);
+    check_native(h, 432);
+    rrc_decref(h->heap, ob);
+    check_native(h, 32);
+    rrc_decref(h->heap, extra);
+    rrc_decref(h->heap, light);
+    check_native(h, 0);
+    rrc_decref(h->heap, plain);
+    host_close(h);
+}
+
+/* ... also in a collection, which frees light objects; and not when the host has gone. */
+static void what_was_measured_is_taken_back(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *light = rrc_new(h->heap, &LightPicture), *held = rrc_gc_new(h->heap, &Picture);
+
+    measure(h, light, 30);
+    ob_link(h, O, host_new(h, HOST_OLD), light, LIGHT_OB);
+    rrc_decref(h->heap, light);
+    check_native(h, 30);
+    host_major(h);
+    check_native(h, 0);
+    measure(h, held, 10);
+    check_int(host_free_heap(h), 0);
+    measure(h, held, 20);
+    rrc_decref(h->heap, held);
+    check_int(h->native, 10);
+    host_end(h);
+}
+
 static void young_views(host *h, int count)
 {
     int i;
@@ -494,4 +598,6 @@ UNIT_GROUP(memory,
     UNIT(the_bytes_of_objects),
     UNIT(the_bytes_of_garbage),
     UNIT(a_type_that_changes_while_it_waits),
-    UNIT(native_bytes_are_added_up));
+    UNIT(native_bytes_are_added_up),
+    UNIT(objects_are_measured),
+    UNIT(what_was_measured_is_taken_back));

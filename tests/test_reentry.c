@@ -242,6 +242,7 @@ static int call_queries(scene *s, rrc_heap *heap)
     rrc_touch(heap, s->plain);
     rrc_native_bytes(heap, 10);
     rrc_native_bytes(heap, -10);
+    rrc_measure(heap, s->plain);
     return rrc_get_stats(heap, &stats);
 }
 

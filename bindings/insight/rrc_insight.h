@@ -86,7 +86,8 @@ typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
 /* Why is ob alive? Write, in words, the shortest path of references to ob, from an object that is held from
    outside, or with the hook `edges` from a root of the host, through both heaps. If there is no such path, write one
    that begins at a p, or write that ob is garbage. RRC_ENOMEM: nothing was written.
-   [mutator | allocates, and frees it | calls tp_traverse, tp_outside, edges, describe, describe_ob, progress, write |
+   [mutator | allocates, and frees it |
+   calls tp_traverse, tp_outside, tp_size, edges, describe, describe_ob, progress, write |
    O(links + tracked objects + references; with `edges` those of the host, too)] */
 RRC_API int rrc_explain(rrc_heap *heap, const rrc_insight *insight, rrc_object *ob, rrc_writeproc write, void *arg);
 
@@ -101,13 +102,13 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writepr
    can be loaded in the memory panel of Chrome's developer tools, and in other tools for this format. They show
    what retains an object, retained sizes, and how two snapshots differ. A linked pair is two nodes. An edge
    has the name of the field, or the name that the hook `edges` gives. The size of an object of rrc_new is that of its
-   memory, and that of other C objects is the tp_basicsize. `describe` gives the size of a host object. Garbage
-   that no collection has found yet is in the snapshot, if it was tracked or linked.
+   memory, and that of other C objects is the tp_basicsize; the tp_size is added. `describe` gives the size of a host
+   object. Garbage that no collection has found yet is in the snapshot, if it was tracked or linked.
    An object has the same id in all snapshots of a heap, and no other object gets it. (A C object that
    rrc_gc_resize moves counts as new. A host object without an id of its own, see rrc_description, is taken
    for the one that was at its address.) To this end the heap remembers the addresses of the last snapshot, 10 to 20
    bytes for each object, from the first one to its end. After RRC_ENOMEM or RRC_EHOOK the text is of no use.
-   [mutator | allocates | calls tp_traverse, tp_outside, edges, describe, progress, write |
+   [mutator | allocates | calls tp_traverse, tp_outside, tp_size, edges, describe, progress, write |
    O(links + tracked objects + references, of the host too)] */
 RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg);
 
@@ -117,7 +118,7 @@ RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, const rrc_insight *insight, rr
    this is called, and what they own in C. Static objects and uncollectable garbage do not count. `write` and `arg` must
    stay valid until then. A second call takes the place of the first. Of the hooks, this calls `progress`.
    RRC_ENOMEM: nothing has changed.
-   [mutator | allocates | calls tp_traverse, tp_outside, progress; rrc_heap_free calls write |
+   [mutator | allocates | calls tp_traverse, tp_outside, tp_size, progress; rrc_heap_free calls write |
    O(links + tracked objects + references); in rrc_heap_free also O(reported objects) for each type] */
 RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg);
 
@@ -925,8 +926,11 @@ static void rrcv_write_explanation(const rrcv_writer *writer, rrcv_graph *graph,
     rrcv_write_references(writer, info);
     if ((info.is & RRCV_IS_LINKED) != 0)
         rrcv_write(writer, ", %s link to p %p", (info.is & RRC_IS_P_LINKED) != 0 ? "P" : "O", info.p);
-    rrcv_write(writer, "%s%s):\n", (info.is & RRC_IS_TRACKED) != 0 ? "" : ", not tracked",
+    rrcv_write(writer, "%s%s", (info.is & RRC_IS_TRACKED) != 0 ? "" : ", not tracked",
                (info.is & RRC_IS_WEAK) != 0 ? ", weak" : "");
+    if (RRC_TYPE(ob) != NULL && RRC_TYPE(ob)->tp_size != NULL)
+        rrcv_write(writer, ", %llu bytes", (unsigned long long)info.size);
+    rrcv_write(writer, "):\n");
     if (graph->reach[first].how == 0) {
         rrcv_write(writer, (info.is & RRC_IS_WAITING) != 0 ? "  garbage, waits for rrc_run_pending\n"
                          : (info.is & RRC_IS_UNCOLLECTABLE) != 0 ? "  garbage that could not be cleared\n"

@@ -315,10 +315,11 @@ RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max);
    freed. Raises what finalizers of scripts raise, when all is done. */
 RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap);
 
-/* An object's memory outside of Lua grew by `change` bytes (or shrank). Lua is made to
-   collect as if it had allocated them itself, but seldom when much of it lives: see
-   README.md. Can be called from any C code; the work is done by later calls that
-   allocate in Lua. Never raises. [O(1)] */
+/* An object's memory outside of Lua grew by `change` bytes (or shrank): the same as
+   rrc_native_bytes. Lua is made to collect as if it had allocated them itself, but seldom
+   when much of it lives: see README.md. Can be called from any C code; the work is done by
+   later calls that allocate in Lua. Never raises. If the type has tp_size, rrc_lua_push
+   measures the object when it makes a proxy: then call rrc_measure if it grows. [O(1)] */
 RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
 
 #ifdef __cplusplus
@@ -1286,7 +1287,7 @@ static void rrcl_value_dealloc(rrc_heap *heap, rrc_object *ob)
 
 static const rrc_type rrcl_value_type = {
     RRC_OBJECT_HEAD_INIT(NULL), "Lua value", sizeof(rrcl_value), 0, 0,
-    rrcl_value_dealloc, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    rrcl_value_dealloc, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 };
 
 RRC_LUA_API int rrc_lua_is_value(rrc_heap *heap, const rrc_object *ob)
@@ -2215,6 +2216,8 @@ static int rrcl_link_spare(rrcl_state *state, rrc_object *ob)
         }
         state->wrappers += (size_t)rrcl_is_wrapper(ob);
         state->wrappers_made += (size_t)rrcl_is_wrapper(ob);
+        if (ob->ob_type != NULL && ob->ob_type->tp_size != NULL)
+            rrc_measure(state->heap, ob);
     }
     return code;
 }
@@ -3972,8 +3975,12 @@ static void rrcl_collect_wrappers(lua_State *L, rrcl_state *state)
 
 RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change)
 {
-    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
     rrc_native_bytes(heap, change);
+}
+
+static void rrcl_native_bytes(void *userdata, ptrdiff_t change)
+{
+    rrcl_state *state = (rrcl_state *)userdata;
     if (change < 0) {
         size_t less = (size_t)0 - (size_t)change;
         state->native_before -= less < state->native_before ? less : state->native_before;  /* it was garbage then */
@@ -4459,6 +4466,7 @@ static int rrcl_open_protected(lua_State *L)
     desc.survivor = rrcl_survivor;
     desc.collect = rrcl_collect;
     desc.realloc = rrcl_heap_realloc;
+    desc.native_bytes = rrcl_native_bytes;
     memset(&closed, 0, sizeof closed);
     closed.mirror = rrcl_mirror;
     closed.anchor = rrcl_anchor;

@@ -245,9 +245,11 @@ RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap);
    has doubled. Meanwhile no other thread may take or move foreign references. */
 RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap);
 
-/* An object's memory outside of mruby grew by `change` bytes (or shrank). When as much
-   is new as mruby's heap has, or as there was before, the next function that says "runs
-   pending" collects. Can be called from any C code. Never raises. [O(1)] */
+/* An object's memory outside of mruby grew by `change` bytes (or shrank): the same as
+   rrc_native_bytes. When as much is new as mruby's heap has, or as there was before, the
+   next function that says "runs pending" collects. Can be called from any C code. Never
+   raises. If the type has tp_size, the object is measured when it gets a proxy: then call
+   rrc_measure if it grows. [O(1)] */
 RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change);
 
 #ifdef __cplusplus
@@ -951,8 +953,12 @@ static void rrcm_collect_wrappers(rrcm_state *state)
 RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change)
 {
     rrc_native_bytes(heap, change);
+}
+
+static void rrcm_native_bytes(void *userdata, ptrdiff_t change)
+{
     if (change > 0)
-        rrcm_state_of(heap)->native_new += (size_t)change;
+        ((rrcm_state *)userdata)->native_new += (size_t)change;
 }
 
 /* ---- values: obs that stand for procs, strings, arrays ... ---- */
@@ -964,7 +970,7 @@ static void rrcm_value_dealloc(rrc_heap *heap, rrc_object *ob)
 
 static const rrc_type rrcm_value_type = {
     RRC_OBJECT_HEAD_INIT(NULL), "mruby value", sizeof(rrcm_value), 0, 0,
-    rrcm_value_dealloc, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    rrcm_value_dealloc, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 };
 
 RRC_MRUBY_API int rrc_mruby_is_value(const rrc_object *ob)
@@ -1426,6 +1432,8 @@ static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object 
     if (code != RRC_OK)
         rrcm_raise_code(mrb, code);
     rrcm_cell_of(object->data)->is.cls = cls;
+    if (ob->ob_type->tp_size != NULL)
+        rrc_measure(state->heap, ob);
 }
 
 static const rrc_mruby_class *rrcm_class_of(rrcm_state *state, rrc_object *ob, struct RClass **klass)
@@ -2349,6 +2357,7 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     closed.join = rrcm_join;
     desc.collect = rrcm_collect;
     desc.realloc = rrcm_heap_realloc;
+    desc.native_bytes = rrcm_native_bytes;
     closed.collects_at_once = 1;
     state->heap = rrc_closed_new(&desc, &closed);
     if (state->heap == NULL)

@@ -439,7 +439,7 @@ static void rrcw_release_center(rrc_heap *heap, rrcw_center *center)
 
 static const rrc_type rrcw_center_type = {
     RRC_OBJECT_HEAD_INIT(NULL), "rrc_weak", sizeof(rrcw_center), 0, 0, rrcw_center_dealloc, NULL, NULL, NULL,
-    rrcw_center_finalize, NULL, NULL, NULL
+    rrcw_center_finalize, NULL, NULL, NULL, NULL
 };
 
 static rrcw_center *rrcw_center_of(rrc_heap *heap)
@@ -518,7 +518,7 @@ static void rrcw_ref_clear(rrc_heap *heap, rrc_object *self)
 
 static const rrc_type rrcw_ref_type = {
     RRC_OBJECT_HEAD_INIT(NULL), "rrc_weakref", sizeof(rrc_weakref), 0, RRC_TPFLAGS_HAVE_GC, rrcw_ref_dealloc, NULL,
-    NULL, NULL, NULL, rrcw_ref_clear, NULL, NULL
+    NULL, NULL, NULL, rrcw_ref_clear, NULL, NULL, NULL
 };
 
 /* May ob get a weak reference? Logs the reason if not. */

@@ -57,9 +57,8 @@ gboolean go_leave_with_error(lua_State *L, GObject *object)
     call_state *state = state_of(L);
     int depth = state->depth;
     if (object != NULL) {
-        go_wrapper *wrapper = go_find(rrc_lua_heap(L), object);
-        if (wrapper != NULL)
-            go_measure(wrapper);
+        rrc_heap *heap = rrc_lua_heap(L);
+        rrc_measure(heap, (rrc_object *)go_find(heap, object));
         g_object_unref(object);             /* can run handlers, too */
     }
     state->depth--;

@@ -37,7 +37,6 @@ typedef struct go_wrapper {
     struct go_handler *handlers;        /* that scripts have connected, and whose closures exist */
     GValue            *values;          /* of the properties that scripts have defined: see subclass.c */
     guint              value_count;
-    gsize              bytes;           /* that Lua has been told of: see go_measure */
 } go_wrapper;
 
 extern const rrc_type go_wrapper_type;
@@ -101,11 +100,9 @@ int go_get_size(lua_State *L);
 /* The name of a type whose references are listed, by its number from 0; NULL behind the last one. */
 const char *go_listed_type(guint i);
 
-/* How large is the object: its instance, what scripts have given to their properties, and what holdings say. */
-gsize go_size(go_wrapper *wrapper);
-
-/* The object may have grown or shrunk: let Lua know, so that it collects in time. */
-void go_measure(go_wrapper *wrapper);
+/* How large is the object of a wrapper: its instance, what scripts have given to their properties, and what holdings
+   say. This is the tp_size of wrappers, by which Lua knows that it has to collect. */
+size_t go_size(rrc_heap *heap, rrc_object *wrapper);
 
 /* go_construct has made object with these properties. */
 void go_note_given(GObject *object, guint n, const char **names, const GValue *values);

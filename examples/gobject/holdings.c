@@ -352,12 +352,14 @@ static gsize value_size(const GValue *value)
     return 0;
 }
 
-gsize go_size(go_wrapper *wrapper)
+size_t go_size(rrc_heap *heap, rrc_object *self)
 {
+    const go_wrapper *wrapper = (const go_wrapper *)self;
     const GPtrArray *list = holdings_of(wrapper->object);
     GTypeQuery query;
     gsize result;
     guint i;
+    (void)heap;
     g_type_query(G_OBJECT_TYPE(wrapper->object), &query);
     result = query.instance_size;
     for (i = 0; i < wrapper->value_count; i++)
@@ -368,14 +370,6 @@ gsize go_size(go_wrapper *wrapper)
             result += holding->size(wrapper->object);
     }
     return result;
-}
-
-void go_measure(go_wrapper *wrapper)
-{
-    gsize bytes = go_size(wrapper);
-    if (bytes != wrapper->bytes)
-        rrc_lua_native_bytes(wrapper->heap, (ptrdiff_t)bytes - (ptrdiff_t)wrapper->bytes);
-    wrapper->bytes = bytes;
 }
 
 /* ---- the check of the table ---- */
@@ -460,6 +454,7 @@ int go_get_unexplained(lua_State *L)
 
 int go_get_size(lua_State *L)
 {
-    lua_pushnumber(L, (lua_Number)go_size(go_find(rrc_lua_heap(L), go_check(L, 1))));
+    rrc_heap *heap = rrc_lua_heap(L);
+    lua_pushnumber(L, (lua_Number)go_size(heap, (rrc_object *)go_find(heap, go_check(L, 1))));
     return 1;
 }

@@ -229,7 +229,6 @@ static void wrapper_dealloc(rrc_heap *heap, rrc_object *self)
     }
     disconnect_handlers(wrapper);
     drop_values(wrapper);
-    rrc_lua_native_bytes(heap, -(ptrdiff_t)wrapper->bytes);
     rrc_gc_del(heap, self);
     g_object_unref(object);
 }
@@ -237,7 +236,7 @@ static void wrapper_dealloc(rrc_heap *heap, rrc_object *self)
 const rrc_type go_wrapper_type = {
     .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "GObject", .tp_basicsize = sizeof(go_wrapper),
     .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_outside = wrapper_outside, .tp_traverse = wrapper_traverse,
-    .tp_clear = wrapper_clear, .tp_dealloc = wrapper_dealloc,
+    .tp_clear = wrapper_clear, .tp_dealloc = wrapper_dealloc, .tp_size = go_size,
 };
 
 /* ---- identity ---- */
@@ -264,8 +263,6 @@ static go_wrapper *new_wrapper(rrc_heap *heap, GObject *object)
     g_object_set_qdata(object, wrappers_quark(), wrapper);
     if (rrc_gc_track(heap, &wrapper->head) != RRC_OK)
         RRC_CLEAR(heap, wrapper);
-    else
-        go_measure(wrapper);
     return wrapper;
 }
 

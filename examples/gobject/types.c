@@ -629,8 +629,7 @@ int go_construct(lua_State *L, GType type, int index)
     if (values != NULL)
         go_free_values(values, n);
     wrapper = go_wrap(heap, object);
-    if (wrapper != NULL)
-        go_measure((go_wrapper *)wrapper);
+    rrc_measure(heap, wrapper);
     g_object_unref(object);
     if (!go_leave_with_error(L, NULL))
         return rrc_lua_give(L, heap, wrapper);

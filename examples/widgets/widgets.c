@@ -101,20 +101,16 @@ static void container_dealloc(rrc_heap *heap, rrc_object *self)
     widget_dealloc(heap, self);
 }
 
-static void report_bytes(const widget *w, size_t before, size_t after)
-{
-    if (w->host->native_bytes != NULL && before != after)
-        w->host->native_bytes(w->heap, (ptrdiff_t)after - (ptrdiff_t)before);
-}
-
 static void canvas_dealloc(rrc_heap *heap, rrc_object *self)
 {
-    canvas *c = as_canvas(self);
-    size_t bytes = c->width * c->height;
-    free(c->pixel);
-    c->pixel = NULL;
-    report_bytes(&c->base, bytes, 0);
+    free(as_canvas(self)->pixel);
     widget_dealloc(heap, self);
+}
+
+static size_t canvas_size(rrc_heap *heap, rrc_object *self)
+{
+    (void)heap;
+    return as_canvas(self)->width * as_canvas(self)->height;
 }
 
 const rrc_type wg_window_type = {
@@ -134,6 +130,7 @@ const rrc_type wg_button_type = {
 const rrc_type wg_canvas_type = {
     .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Canvas", .tp_basicsize = sizeof(canvas),
     .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = canvas_dealloc, .tp_members = widget_members,
+    .tp_size = canvas_size,
 };
 
 /* ---- any widget ---- */
@@ -304,7 +301,6 @@ rrc_object *wg_child(const rrc_object *ob, size_t i)
 int wg_resize(rrc_object *ob, size_t width, size_t height)
 {
     canvas *c = as_canvas(ob);
-    size_t before;
     unsigned char *pixel;
     if (!is_canvas(ob))
         return WG_ETYPE;
@@ -313,12 +309,11 @@ int wg_resize(rrc_object *ob, size_t width, size_t height)
     pixel = calloc(width * height + 1, 1);
     if (pixel == NULL)
         return WG_ENOMEM;
-    before = c->width * c->height;
     free(c->pixel);
     c->pixel = pixel;
     c->width = width;
     c->height = height;
-    report_bytes(&c->base, before, width * height);
+    rrc_measure(c->base.heap, ob);
     return WG_OK;
 }
 

@@ -17,9 +17,6 @@ typedef struct wg_host {
     /* Call `callback`, an object that the host once passed to wg_set_callback. Both
        are held meanwhile. The result is that of wg_emit: 0, or a code of the host's. */
     int (*call)(rrc_heap *heap, rrc_object *callback, rrc_object *sender);
-    /* A widget's memory outside of its object grew (or shrank) by `change` bytes, so
-       that a collector may want to know. Called when it has happened. NULL: nobody does. */
-    void (*native_bytes)(rrc_heap *heap, ptrdiff_t change);
 } wg_host;
 
 /* The events of a widget, each with one callback. */

@@ -1312,6 +1312,18 @@ pace_case("native memory makes Lua collect, when it is garbage", function()
   assert(rawrefcount.stats().pending_bytes <= rawrefcount.stats().object_bytes)
 end)
 
+pace_case("the memory that a type tells of makes Lua collect", function()
+  local bytes, most = 2000000, 0
+  for i = 1, 1000 do
+    local u = new(bytes, "Untracked")
+    if i == 1 then equal(rawrefcount.stats().native, bytes) end
+    most = math.max(most, rawrefcount.stats().native)
+  end
+  assert(most < 350 * bytes, most)
+  for _ = 1, 6 do rawrefcount.collect() end
+  equal(rawrefcount.stats().native, 0)
+end)
+
 pace_case("native memory that lives makes Lua collect seldom", function()
   local cycles, bytes, keep = 0, 1000000, {}
   local counting = true

@@ -6,6 +6,7 @@
  *     node:get(i)                 what field i has
  *     node:move(i, other, j)      moves a reference without counting; "no touch" as a 4th argument
  *                                 breaks the rule for that
+ *     (an Untracked node says that it has memory elsewhere: as many bytes as its id, if that is over 1000000)
  *     nodes.hold(value)           a reference of C's own; nodes.release(value) drops one
  *     nodes.held(i)               what was held i-th
  *     nodes.ids()                 a table: id -> true, of all nodes that live
@@ -131,10 +132,18 @@ static void call_handler_of(rrc_heap *heap, rrc_object *ob)
                             .tp_clear = clear, .tp_finalize = finalize, .tp_members = members }
 NODE_TYPE(Node, RRC_TPFLAGS_HAVE_GC, NULL, NULL, NULL, node_members);
 NODE_TYPE(Stubborn, RRC_TPFLAGS_HAVE_GC, NULL, stubborn_clear, NULL, node_members);
-NODE_TYPE(Untracked, 0, NULL, NULL, NULL, NULL);
 NODE_TYPE(Finalized, RRC_TPFLAGS_HAVE_GC, NULL, NULL, call_handler_of, node_members);
 NODE_TYPE(Closing, RRC_TPFLAGS_HAVE_GC, NULL, NULL, NULL, node_members);
 NODE_TYPE(Counted, RRC_TPFLAGS_HAVE_GC, counted_traverse, NULL, NULL, node_members);
+static size_t untracked_size(rrc_heap *heap, rrc_object *ob)
+{
+    int id = ((node *)ob)->id;
+    (void)heap;
+    return id > 1000000 ? (size_t)id : 0;
+}
+
+const rrc_type Untracked = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Untracked",
+                             .tp_basicsize = sizeof(node), .tp_dealloc = node_dealloc, .tp_size = untracked_size };
 const rrc_type Wrapper = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Wrapper", .tp_basicsize = sizeof(node),
                            .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = node_dealloc, .tp_traverse = wrapper_traverse,
                            .tp_clear = wrapper_clear, .tp_outside = wrapper_outside };

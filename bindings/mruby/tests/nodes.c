@@ -192,7 +192,17 @@ static int wrapper_clear(rrc_heap *heap, rrc_object *ob)
 NODE_TYPE(node_type, "Node", RRC_TPFLAGS_HAVE_GC, NULL, node_members);
 static NODE_TYPE(finalized_type, "Finalized", RRC_TPFLAGS_HAVE_GC, node_finalize, node_members);
 static NODE_TYPE(like_type, "Like", RRC_TPFLAGS_HAVE_GC, NULL, node_members);
-static NODE_TYPE(loose_type, "Loose", 0, NULL, NULL);
+
+/* A Loose node has so many bytes elsewhere as its id says, if that is over 1000000. */
+static size_t loose_size(rrc_heap *heap, rrc_object *ob)
+{
+    int id = ((node *)ob)->id;
+    (void)heap;
+    return id > 1000000 ? (size_t)id : 0;
+}
+
+static const rrc_type loose_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Loose",
+                                     .tp_basicsize = sizeof(node), .tp_dealloc = node_dealloc, .tp_size = loose_size };
 #define WRAPPER_TYPE(variable, name, flags) \
     const rrc_type variable = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = name, \
                                 .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC | (flags), \

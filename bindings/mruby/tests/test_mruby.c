@@ -774,6 +774,15 @@ static void native_bytes_hurry_the_collector(void)
                "equal Rawrefcount.stats[:native], 0");
 }
 
+static void types_tell_of_memory(void)
+{
+    everywhere("300.times { |i| apart { w = Loose.new(5_000_000) } }\n"
+               "raise Nodes.live.to_s if Nodes.live > 150\n"
+               "equal Rawrefcount.stats[:native], Nodes.live * 5_000_000\n"
+               "Rawrefcount.collect; Rawrefcount.collect\n"
+               "equal Rawrefcount.stats[:native], 0");
+}
+
 static void scripts_see_why(void)
 {
     open_vm();
@@ -1449,7 +1458,8 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(what_was_disposed_of_keeps_nothing), UNIT(disposal_in_use), UNIT(disposal_in_use_by_fibers), UNIT(functions_can_yield),
                UNIT(disposed_in_a_fiber_that_yields),
            UNIT(disposal_in_use_calls_back), UNIT(disposal_in_use_while_an_error_waits),
-           UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(explain_names_the_whole_path), UNIT(explain_is_asked_of_the_dead),
+           UNIT(native_bytes_hurry_the_collector), UNIT(types_tell_of_memory),
+           UNIT(scripts_see_why), UNIT(explain_names_the_whole_path), UNIT(explain_is_asked_of_the_dead),
            UNIT(the_end_with_everything_alive), UNIT(the_end_reports_leaks),
            UNIT(deallocs_at_the_end_find_their_values), UNIT(deallocs_of_garbage_read_what_is_left),
            UNIT(deallocs_of_what_is_let_go_find_all), UNIT(deallocs_at_the_end_read_all),

@@ -33,7 +33,7 @@ class TestInsight < Minitest::Test
     inner = Node.new(0, 1)
     outer[0] = inner
     text = Rawrefcount.explain(inner)
-    assert_match(/\Anode 0x\h+ \(1 reference, O link to p 0x\h+\)/, text)
+    assert_match(/\Anode 0x\h+ \(1 reference, O link to p 0x\h+, \d+ bytes\)/, text)
     value = "held"
     Nodes.hold(0, value)
     assert_match(/\ARuby value 0x\h+ \(1 reference, P link/, Rawrefcount.explain(value))

@@ -387,6 +387,21 @@ class TestWrappers < Minitest::Test
     assert_operator ObjectSpace.memsize_of(node), :<=, 40
   end
 
+  # Ruby hears how much memory objects have when they get their wrappers (here as much as the id says). So it collects.
+  def test_what_a_type_tells_of_its_memory
+    small = ObjectSpace.memsize_of(Node.new(0, 0))
+    assert_equal small + 20_000_000, ObjectSpace.memsize_of(Node.new(20_000_000, 0))
+    most = 0
+    300.times do
+      Node.new(20_000_000, 0)
+      most = [most, Rawrefcount.stats[:native_bytes]].max
+    end
+    assert_operator most, :>=, 20_000_000
+    assert_operator most, :<, 3_000_000_000
+    collect
+    assert_operator Rawrefcount.stats[:native_bytes], :<, 100_000_000
+  end
+
   # A thread of C drops references without Ruby's lock.
   def test_references_that_threads_drop
     node = Node.new(0, 0)

@@ -26,7 +26,7 @@ static int call(rrc_heap *heap, rrc_object *callback, rrc_object *sender)
     rb_protect(call_block, ((naive_callback *)callback)->block, &tag);
     return tag;
 }
-static const wg_host host = { call, NULL };
+static const wg_host host = { call };
 
 static void button_free(void *button) { rrc_decref(rrc_ruby_heap(), button); }
 static const rb_data_type_t button_type = { .wrap_struct_name = "naive button",

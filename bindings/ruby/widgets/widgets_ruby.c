@@ -7,8 +7,7 @@ static int call(rrc_heap *heap, rrc_object *callback, rrc_object *sender)
 {
     return rrc_ruby_call_objects(callback, 1, &sender, NULL);
 }
-static void native_bytes(rrc_heap *heap, ptrdiff_t change) { rrc_ruby_native_bytes(change); }
-static const wg_host host = { call, native_bytes };
+static const wg_host host = { call };
 
 static void check(int code)
 {
@@ -88,7 +87,6 @@ static VALUE at(VALUE self, VALUE index)
 }
 static VALUE width(VALUE self) { return SIZET2NUM(wg_width(SELF)); }
 static VALUE height(VALUE self) { return SIZET2NUM(wg_height(SELF)); }
-static size_t canvas_bytes(const rrc_object *canvas) { return wg_width(canvas) * wg_height(canvas); }
 #define METHOD(name, function, arity) { name, RUBY_METHOD_FUNC(function), arity, 0 }
 #define END { NULL, NULL, 0, 0 }
 static const rrc_ruby_method widget_methods[] = { METHOD("text", text, 0), METHOD("text=", set_text, 1),
@@ -107,10 +105,10 @@ void Init_widgets_ruby(void)
     VALUE module = (rrc_ruby_init(), rb_define_module("Widgets"));
     eError = rb_define_class_under(module, "Error", rb_eStandardError);
 #define CLASS(...) rrc_ruby_define_class(module, &(rrc_ruby_class){ __VA_ARGS__ })
-    cWidget = CLASS("Widget", NULL, 0, widget_methods, NULL);
-    cContainer = CLASS("Container", &wg_container_type, cWidget, container_methods, NULL);
-    CLASS("Window", &wg_window_type, cContainer, window_methods, NULL);
-    CLASS("Button", &wg_button_type, cWidget, button_methods, NULL);
-    CLASS("Canvas", &wg_canvas_type, cWidget, canvas_methods, canvas_bytes, 1);
+    cWidget = CLASS("Widget", NULL, 0, widget_methods, 0);
+    cContainer = CLASS("Container", &wg_container_type, cWidget, container_methods, 0);
+    CLASS("Window", &wg_window_type, cContainer, window_methods, 0);
+    CLASS("Button", &wg_button_type, cWidget, button_methods, 0);
+    CLASS("Canvas", &wg_canvas_type, cWidget, canvas_methods, 1);
     Init_naive();
 }

@@ -32,7 +32,7 @@ static int call(rrc_heap *heap, rrc_object *callback, rrc_object *sender)
     lua_call(L, 0, 0);
     return 0;
 }
-static const wg_host host = { call, NULL };
+static const wg_host host = { call };
 
 static void trace(void *vm, rrc_gcref p) { (void)vm, (void)p; }
 static rrc_gcref survivor(void *vm, rrc_gcref p) { (void)vm; return p; }

@@ -11,7 +11,7 @@ static int call(rrc_heap *heap, rrc_object *callback, rrc_object *sender)
 {
     return rrc_lua_call(heap, callback, 1, &sender);
 }
-static const wg_host host = { call, rrc_lua_native_bytes };
+static const wg_host host = { call };
 
 static rrc_object *self(lua_State *L) { return rrc_lua_check(L, 1, &Widget); }
 static rrc_object *self_container(lua_State *L) { return rrc_lua_check(L, 1, &Container); }

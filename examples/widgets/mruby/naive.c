@@ -35,7 +35,7 @@ static int call(rrc_heap *heap, rrc_object *callback, rrc_object *sender)
     mrb_funcall(it->mrb, it->block, "call", 0);
     return 0;
 }
-static const wg_host host = { call, NULL };
+static const wg_host host = { call };
 
 static rrc_heap *heap;
 

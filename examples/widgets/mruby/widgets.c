@@ -10,7 +10,7 @@ static int call(rrc_heap *heap, rrc_object *callback, rrc_object *sender)
 {
     return rrc_mruby_call(heap, callback, 1, &sender);
 }
-static const wg_host host = { call, rrc_mruby_native_bytes };
+static const wg_host host = { call };
 
 static rrc_object *widget(const rrc_mruby_args *a, int i) { return rrc_mruby_unwrap(a->mrb, a->arg[i].value, &Widget); }
 static size_t size(const rrc_mruby_args *a, int i)

@@ -233,9 +233,14 @@ void rrc_ruby_native_bytes(ptrdiff_t change)
 {
     rrb_need_gvl("rrc_ruby_native_bytes");
     rrc_native_bytes(rrb.heap, change);
-    rrb.unreported += change;
-    if (change > 0)
+    if (change >= 0)
         rrb_press();
+}
+
+static void host_native_bytes(void *userdata, ptrdiff_t change)
+{
+    (void)userdata;
+    rrb.unreported += change;
 }
 
 static void *host_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
@@ -529,7 +534,7 @@ static void wrapper_mark(void *data)
 
 static size_t wrapper_size(const void *data)
 {
-    return data != NULL && data != &rrb_no_object ? rrb_bytes_of((const rrc_object *)data) : 0;
+    return data != NULL && data != &rrb_no_object ? rrc_size_of(rrb.heap, (rrc_object *)(uintptr_t)data) : 0;
 }
 
 const rb_data_type_t rrb_wrapper_type = {
@@ -741,7 +746,8 @@ static void need_default_collector(void)
 void rrb_init_collector(void)
 {
     rrc_desc desc = {
-        .collect = host_collect, .realloc = host_realloc, .log = host_log, .demotes = 1, .incremental = 1,
+        .collect = host_collect, .realloc = host_realloc, .log = host_log, .native_bytes = host_native_bytes,
+        .demotes = 1, .incremental = 1,
     };
     need_default_collector();
     rrb.heap = rrc_heap_new(&desc);

@@ -110,7 +110,6 @@ extern const rb_data_type_t rrb_wrapper_type;
 extern rrc_object rrb_no_object;        /* the data of a wrapper before `initialize`; NULL: disposed of */
 void rrb_init_objects(void);
 void rrb_need_open(void);               /* raises at the end of the process */
-size_t rrb_bytes_of(const rrc_object *ob);     /* with its native memory */
 int rrb_has_state(VALUE wrapper);       /* it has an object, and scripts have changed the wrapper */
 void rrb_forget(VALUE p);               /* p dies: if it is a wrapper, it has no object any more */
 rrc_object *rrb_find(VALUE value);      /* the object of a wrapper or value, borrowed; or NULL */

@@ -54,21 +54,14 @@ void rrb_need_open(void)
 
 /* ---- classes ---- */
 
-/* What is known of a type. They are few, and found by the address of the type. */
-typedef struct class_entry {
-    VALUE klass;
-    size_t (*native_bytes)(const rrc_object *);
-} class_entry;
-
-static st_table *class_entries;
+static st_table *classes;            /* of types, by their addresses */
 static VALUE disposable;             /* the module with the method `dispose` */
 
-static const class_entry *entry_of(const rrc_type *type)
+/* The class that was defined for a type, or 0. */
+static VALUE defined_class(const rrc_type *type)
 {
     st_data_t found;
-    if (type != NULL && st_lookup(class_entries, (st_data_t)type, &found))
-        return (const class_entry *)found;
-    return NULL;
+    return type != NULL && st_lookup(classes, (st_data_t)type, &found) ? (VALUE)found : 0;
 }
 
 /* The class of the last type is remembered: often many of one kind are made. */
@@ -76,21 +69,14 @@ static VALUE class_of_type(const rrc_type *type)
 {
     static const rrc_type *last_type;
     static VALUE last_class;
-    const class_entry *entry;
+    VALUE klass;
     if (type == last_type && type != NULL)
         return last_class;
-    entry = entry_of(type);
-    if (entry == NULL)
+    klass = defined_class(type);
+    if (klass == 0)
         return rrb.object_class;
     last_type = type;
-    return last_class = entry->klass;
-}
-
-size_t rrb_bytes_of(const rrc_object *ob)
-{
-    const class_entry *entry = entry_of(ob->ob_type);
-    size_t native = entry != NULL && entry->native_bytes != NULL ? entry->native_bytes(ob) : 0;
-    return ob->ob_type->tp_basicsize + native;
+    return last_class = klass;
 }
 
 /* What has no object yet. */
@@ -108,9 +94,9 @@ VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec)
     rrb_need_gvl("rrc_ruby_define_class");
     if (!RTEST(rb_class_inherited_p(superclass, rrb.object_class)))
         rb_raise(rb_eTypeError, "the superclass of %s must be Rawrefcount::Object or below it", spec->name);
-    if (entry_of(spec->type) != NULL)
+    if (defined_class(spec->type) != 0)
         rb_raise(rb_eArgError, "the type of %s has a class already: %" PRIsVALUE, spec->name,
-                 entry_of(spec->type)->klass);
+                 defined_class(spec->type));
     klass = rb_define_class_under(outer, spec->name, superclass);
     rb_gc_register_mark_object(klass);
     if (spec->can_dispose)
@@ -126,12 +112,8 @@ VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec)
             rb_define_singleton_method(klass, "new", rb_class_new_instance_pass_kw, -1);
         }
     }
-    if (spec->type != NULL) {
-        class_entry *entry = ALLOC(class_entry);
-        entry->klass = klass;
-        entry->native_bytes = spec->native_bytes;
-        st_insert(class_entries, (st_data_t)spec->type, (st_data_t)entry);
-    }
+    if (spec->type != NULL)
+        st_insert(classes, (st_data_t)spec->type, (st_data_t)klass);
     return klass;
 }
 
@@ -184,6 +166,8 @@ static void link_wrapper(VALUE wrapper, rrc_object *ob)
     if (rrc_link(rrb.heap, (rrc_gcref)wrapper, ob, RRC_O) != RRC_OK)
         need_memory(NULL);
     RTYPEDDATA_DATA(wrapper) = ob;
+    if (RRC_TYPE(ob)->tp_size != NULL)
+        rrc_measure(rrb.heap, ob);
     if (is_watched)
         rrb_watch(wrapper);
 }
@@ -301,8 +285,8 @@ static rrc_object *object_of(VALUE wrapper)
 /* What a type is called in Ruby. */
 static const char *name_of(const rrc_type *type)
 {
-    const class_entry *entry = entry_of(type);
-    return entry != NULL ? rb_class2name(entry->klass) : type != NULL ? type->tp_name : "Rawrefcount::Object";
+    VALUE klass = defined_class(type);
+    return klass != 0 ? rb_class2name(klass) : type != NULL ? type->tp_name : "Rawrefcount::Object";
 }
 
 rrc_object *rrc_ruby_unwrap(VALUE value, const rrc_type *type)
@@ -560,7 +544,7 @@ void rrb_init_objects(void)
 #if 0
     module = rb_define_module("Rawrefcount");
 #endif
-    class_entries = st_init_numtable();
+    classes = st_init_numtable();
     immediates = st_init_numtable();
     /* Document-module: Rawrefcount::Disposable
      *

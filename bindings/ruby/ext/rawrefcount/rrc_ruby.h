@@ -152,8 +152,6 @@ typedef struct rrc_ruby_class {
     const rrc_type *type;               /* its objects get this class; NULL: an abstract class */
     VALUE superclass;                   /* 0: Rawrefcount::Object; else one of rrc_ruby_define_class */
     const rrc_ruby_method *methods;     /* or NULL */
-    size_t (*native_bytes)(const rrc_object *ob);   /* bytes outside the object, for ObjectSpace.memsize_of;
-                                                       it must not call anything. NULL: none */
     int can_dispose;                    /* not 0: its objects have the method `dispose` (rrc_ruby_dispose). A script can
                                            call it while a C function works with the object: in to_int or to_str of an
                                            argument, in a callback, in another thread. So unwrap them after the last
@@ -168,8 +166,9 @@ VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec);
 
 /* ---- memory ---- */
 
-/* Native memory grew (or shrank) by so many bytes: Ruby collects sooner. Objects of
-   rrc_new and rrc_gc_new are counted already. */
+/* Native memory grew (or shrank) by so many bytes: Ruby collects sooner. With 0, Ruby only hears at once what
+   rrc_measure has reported. Objects of rrc_new and rrc_gc_new are counted already. What the tp_size of a type says is
+   measured when an object gets its wrapper, and is in ObjectSpace.memsize_of: there, call rrc_measure if it grows. */
 void rrc_ruby_native_bytes(ptrdiff_t change);
 
 /* Do pending deallocs now, at most max; 0: all. Ruby does it by itself soon after a

@@ -370,9 +370,9 @@ static uint32_t id_of(VALUE p)
 void rrb_describe(void *userdata, rrc_gcref ref, rrc_description *about)
 {
     VALUE p = (VALUE)ref;
-    const rrc_object *ob = rrb_is_wrapper(p) ? rrb_find(p) : NULL;
+    rrc_object *ob = rrb_is_wrapper(p) ? rrb_find(p) : NULL;
     describe_text(p, about->text, sizeof about->text);
-    about->size = rb_obj_memsize_of(p) - (ob != NULL ? rrb_bytes_of(ob) : 0);
+    about->size = rb_obj_memsize_of(p) - (ob != NULL ? rrc_size_of(rrb.heap, ob) : 0);
     if (view.with_ids)
         about->id = id_of(p);
 }

@@ -195,7 +195,7 @@ void init_foreign(void)
         { NULL, NULL, 0, 0 },
     };
     VALUE module = rb_define_module("Foreign");
-    rrc_ruby_class spec = { "Thing", &wrapper_type, 0, methods, NULL, 1 };
+    rrc_ruby_class spec = { "Thing", &wrapper_type, 0, methods, 1 };
     rrc_ruby_define_class(module, &spec);
     rb_define_module_function(module, "take", m_take, 2);
     rb_define_module_function(module, "drop", m_drop, 1);

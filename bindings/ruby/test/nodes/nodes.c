@@ -65,8 +65,6 @@ static void node_dealloc(rrc_heap *h, rrc_object *self)
     if (self == last_speaker)
         rrc_ruby_call(n->slot[0], 1, &last_word);
     node_clear(h, self);
-    if (n->native != 0)
-        rrc_ruby_native_bytes(-(ptrdiff_t)n->native);
     if (n->head.ob_type->tp_flags & RRC_TPFLAGS_HAVE_GC)
         rrc_gc_del(h, self);
     else
@@ -137,12 +135,20 @@ static void bold_dealloc(rrc_heap *h, rrc_object *self)
     rrc_decref(h, callable);
 }
 
+static size_t node_size(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap;
+    return ((const node *)ob)->native + (((const node *)ob)->id >= 1000000 ? (size_t)((const node *)ob)->id : 0);
+}
+
 #define NODE_TYPE(name, flags, traverse, clear, finalize) \
     { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = name, .tp_basicsize = sizeof(node), \
       .tp_itemsize = sizeof(rrc_object *), .tp_flags = flags, .tp_dealloc = node_dealloc, \
       .tp_traverse = traverse, .tp_clear = clear, .tp_finalize = finalize }
 
-static const rrc_type node_type = NODE_TYPE("node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, NULL);
+static const rrc_type node_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "node",
+    .tp_basicsize = sizeof(node), .tp_itemsize = sizeof(rrc_object *), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = node_dealloc, .tp_traverse = node_traverse, .tp_clear = node_clear, .tp_size = node_size };
 static const rrc_type final_type = NODE_TYPE("final_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, node_finalize);
 /* One that is freed by the header itself, and does nothing else. */
 static void plain_finalize(rrc_heap *h, rrc_object *self) { alive--; }
@@ -164,11 +170,6 @@ static const rrc_type reader_type = READER_TYPE("reader", reader_dealloc, NULL);
 static const rrc_type final_reader_type = READER_TYPE("final_reader", reader_dealloc, reader_finalize);
 static const rrc_type bold_reader_type = READER_TYPE("bold_reader", bold_dealloc, NULL);
 static const rrc_type unknown_type = NODE_TYPE("unknown_node", 0, NULL, NULL, NULL);
-
-static size_t node_native(const rrc_object *ob)
-{
-    return ((const node *)ob)->native + (size_t)((const node *)ob)->count * sizeof(rrc_object *);
-}
 
 static VALUE node_class, plain_class, final_class, bare_class, bare_final_class, weak_class;
 
@@ -252,8 +253,9 @@ static VALUE node_claim(VALUE self, VALUE bytes)
 {
     size_t size = NUM2SIZET(bytes);
     node *n = self_node(self);
-    rrc_ruby_native_bytes((ptrdiff_t)size - (ptrdiff_t)n->native);
     n->native = size;
+    rrc_measure(rrc_ruby_heap(), (rrc_object *)n);
+    rrc_ruby_native_bytes(0);
     return bytes;
 }
 
@@ -316,7 +318,7 @@ static VALUE bold_reader_initialize(VALUE self, VALUE id) { return rrc_ruby_init
 static void define_reader(VALUE outer, const char *name, const rrc_type *type, VALUE (*initialize)(VALUE, VALUE))
 {
     const rrc_ruby_method methods[] = { { "initialize", RUBY_METHOD_FUNC(initialize), 1, 0 }, { NULL, NULL, 0, 0 } };
-    rrc_ruby_class spec = { name, type, node_class, methods, NULL };
+    rrc_ruby_class spec = { name, type, node_class, methods, 0 };
     rrc_ruby_define_class(outer, &spec);
 }
 
@@ -493,12 +495,12 @@ static VALUE m_fill(VALUE self, VALUE n)
 /* A second class for one type; a class below no rrc class. */
 static VALUE m_define_twice(VALUE self)
 {
-    rrc_ruby_class spec = { "Again", &node_type, 0, NULL, NULL };
+    rrc_ruby_class spec = { "Again", &node_type, 0, NULL, 0 };
     return rrc_ruby_define_class(self, &spec);
 }
 static VALUE m_define_below(VALUE self, VALUE superclass)
 {
-    rrc_ruby_class spec = { "Below", &unknown_type, superclass, NULL, NULL };
+    rrc_ruby_class spec = { "Below", &unknown_type, superclass, NULL, 0 };
     return rrc_ruby_define_class(self, &spec);
 }
 
@@ -694,7 +696,7 @@ static void name_hidden_class(void)
 void Init_nodes(void)
 {
     VALUE module = rb_define_module("Nodes");
-    rrc_ruby_class spec = { "Node", &node_type, 0, node_methods, node_native, 1 };
+    rrc_ruby_class spec = { "Node", &node_type, 0, node_methods, 1 };
     heap = rrc_ruby_init();
     if (getenv("NODES_WHOLE") == NULL)
         rrc_ruby_allow_slices();

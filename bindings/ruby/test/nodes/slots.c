@@ -217,7 +217,7 @@ void init_slots(void)
                                                            { "next=", RUBY_METHOD_FUNC(set_next), 1, 0 },
                                                            { NULL, NULL, 0, 0 } };
     VALUE module = rb_define_module("Slots");
-    rrc_ruby_class spec = { "Owner", &owner_type, 0, owner_methods, NULL, 1 };
+    rrc_ruby_class spec = { "Owner", &owner_type, 0, owner_methods, 1 };
     rrc_ruby_define_class(module, &spec);
     spec.name = "Unfinalized";
     spec.type = &unfinalized_type;
