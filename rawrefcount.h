@@ -946,8 +946,9 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap);
    means that nothing is left for now. Before rrc_major_collection_trace the work is the search for garbage, and then
    to follow what the host reports. After that call, it is the work of rrc_major_collection_keep. Outside these phases
    this returns 0.
-   [mutator, in a major collection in slices, else 0 | no | calls trace, tp_traverse; after the trace call also
-   propagate, when all that finalizers need has been traced, and when all that garbage owns has been | O(max)] */
+   [mutator, in a major collection in slices, else 0 | frees only | calls trace, tp_traverse; after the trace call also
+   propagate, when all that finalizers need has been traced, and when all that garbage owns has been, and in the end
+   survivor of young links and tp_free of light obs | O(max), and in the end O(young links)] */
 RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
 
 /* Finish a slice of what rrc_major_collection_free does: let each link follow its p, or dissolve it. Call this
@@ -2720,12 +2721,6 @@ static int rrci_is_searching(const rrc_heap *heap)
     return RRCI_CYCLES && heap->searched && heap->stage < RRCI_ASIDE;
 }
 
-/* Is the verdict of a collection or step still to come? */
-static int rrci_is_marking(const rrc_heap *heap)
-{
-    return !RRCI_IS_IDLE(heap) && heap->stage <= RRCI_VERDICT;
-}
-
 /* Is a major collection in slices going on, and has its verdict not been pronounced? */
 static int rrci_is_started(const rrc_heap *heap)
 {
@@ -4023,10 +4018,15 @@ RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob, uintptr_
 
 typedef enum rrci_event_kind {
     RRCI_EVENT_HELD,            /* C or the header has taken a reference to it, or one is about to move */
-    RRCI_EVENT_LINKED,          /* it has got a link, or it is tracked from now on */
     RRCI_EVENT_UNTRACKED,       /* it is about to be untracked: what it owns can move out unseen */
     RRCI_EVENT_DYING            /* it is about to be finalized or deallocated: likewise */
 } rrci_event_kind;
+
+/* Is the verdict of a collection or step still to come? */
+static int rrci_is_marking(const rrc_heap *heap)
+{
+    return !RRCI_IS_IDLE(heap) && heap->stage <= RRCI_VERDICT;
+}
 
 /* Before the verdict: ob is alive. If nobody visits p from ob, p is traced. */
 static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
@@ -4047,8 +4047,8 @@ static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
         rrci_trace_p(heap, RRC_LINK(ob));       /* (without a GC head only objects with P links are watched) */
 }
 
-/* An event that concerns no garbage: ob has lost its link, or its last reference. */
-static void rrci_note_loss(rrc_heap *heap, rrc_object *ob)
+/* An event that concerns no garbage: ob has got or lost a link, has lost its last reference, or is tracked now. */
+static void rrci_note_change(rrc_heap *heap, rrc_object *ob)
 {
     if (RRCI_UNLIKELY(rrci_is_marking(heap)) && !rrci_is_condemned(heap, ob))
         rrci_get_hold(heap, ob);
@@ -4246,7 +4246,7 @@ static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
 }
 #else
 #define rrci_event(heap, ob, event) ((void)0)
-#define rrci_note_loss(heap, ob) ((void)0)
+#define rrci_note_change(heap, ob) ((void)0)
 #define rrci_touch_owned(heap, ob) ((void)0)
 #endif
 
@@ -4571,7 +4571,7 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
    objects that have left the queue go back there, so that they can be told from others.) */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_note_loss(heap, ob);
+    rrci_note_change(heap, ob);
     RRC_REFCNT(ob) = 1;
     if (rrci_has_left(heap, ob)) {
         rrci_enqueue(heap, ob);         /* which has room for it */
@@ -4847,7 +4847,7 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     else
         is_there = rrci_apply_rule(heap, ob, count, 0, 0);
     if (is_there)
-        rrci_note_loss(heap, ob);
+        rrci_note_change(heap, ob);
 }
 
 /* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host. 1: because
@@ -5164,7 +5164,7 @@ static RRCI_COLD void rrci_hold_by_link(rrc_heap *heap, rrc_object *ob, int is_p
     rrci_slot_call *call = rrci_slot_call_of(heap, ob);
     if (rrci_is_condemned(heap, ob)) {
         RRC_REFCNT(ob)++;
-        rrci_event(heap, ob, RRCI_EVENT_LINKED);
+        rrci_event(heap, ob, RRCI_EVENT_HELD);
         RRC_REFCNT(ob)--;
     }
     if (call != NULL)
@@ -5204,8 +5204,7 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         *RRC_HOST_SLOT(heap, p) = ob;
     RRCI_END_HOOK(heap);
     rrci_tell(heap, ob, (kind & RRCI_O) == 0 ? RRCI_NEWS_LINKED_P : RRCI_NEWS_LINKED_O);
-    if (rrci_is_marking(heap))
-        rrci_event(heap, ob, RRCI_EVENT_LINKED);
+    rrci_note_change(heap, ob);
     if ((kind & RRCI_O) == 0 && rrci_host_goes_on_marking(heap))
         rrci_trace_p(heap, p);
 }
@@ -7477,7 +7476,7 @@ static void rrci_free_major(rrc_heap *heap, int stay, const char *function)
 }
 
 #ifndef RRC_NO_CYCLES
-/* Has rrc_major_collection_keep been called, or all that it does been done? (If there is no garbage, that is little.) */
+/* Has rrc_major_collection_keep been called, or all that it does been done? Without garbage that is little. */
 static int rrci_has_kept(rrc_heap *heap, const char *function)
 {
     if (heap->stage < RRCI_ASIDE && heap->keeping == 0) {
@@ -8043,8 +8042,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return RRC_ENOMEM;
     rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
-    if (rrci_is_marking(heap))
-        rrci_event(heap, ob, RRCI_EVENT_LINKED);
+    rrci_note_change(heap, ob);
     heap->changed++;
     if (rrci_is_finalizable(ob))
         heap->finalizable++;

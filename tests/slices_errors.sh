@@ -55,6 +55,8 @@ control() {
 in_function() { printf '/^[a-zA-Z].*[ *]%s(/,/^}/{\n%s\n}' "$1" "$2"; }
 # no_event KIND FUNCTION: the function reports no event of this kind.
 no_event() { in_function "$2" "s/rrci_event(heap, ob, RRCI_EVENT_$1);/;/"; }
+# no_change FUNCTION: it notes none.
+no_change() { in_function "$1" 's/rrci_note_change(heap, ob);/;/'; }
 
 # With few queues of gray objects there is more than one object in a queue.
 sed 's/^#define RRCI_STRIPES .*/#define RRCI_STRIPES ((size_t)2)/' rawrefcount.h >"$out/rawrefcount.h"
@@ -68,15 +70,15 @@ if is_chosen reads_are_not_marked; then must_fail reads_are_not_marked "$out" un
 # What the mutator does.
 control increfs_are_not_seen dict "$(in_function rrc_incref 's/if (RRC_REFCNT(ob) < 0)/if (0)/')"
 control touches_are_not_seen dict "$(in_function rrc_touch 's/if (RRC_REFCNT(ob) < 0)/if (0)/')"
-control a_link_does_not_make_alive dict "$(no_event LINKED rrci_make_link)"
+control a_link_does_not_make_alive dict "$(no_change rrci_make_link)"
 control a_link_does_not_trace_p dict "$(in_function rrci_make_link 's/rrci_trace_p(heap, p);/;/')"
-control tracking_does_not_make_alive dict "$(no_event LINKED rrc_gc_track)"
+control tracking_does_not_make_alive dict "$(no_change rrc_gc_track)"
 control the_dying_move_what_they_own dict "$(no_event DYING rrci_finalize_dying)
 $(no_event DYING rrci_untrack_dying)"
 control a_finalizer_starts dict "$(no_event DYING rrci_untrack_dying)"
 control untracking_moves_what_is_owned dict "$(no_event UNTRACKED rrc_gc_untrack)"
 control the_gray_are_untracked dict "$(no_event HELD rrc_gc_untrack)"
-control the_unlinked_stay_white dict "$(in_function rrci_bury 's/rrci_note_loss(heap, ob);/;/')"
+control the_unlinked_stay_white dict "$(no_change rrci_bury)"
 control the_returned_stay_white dict "$(in_function rrci_gc_return 's/rrci_get_hold(heap, ob);/;/')"
 control p_of_what_is_held_is_not_traced dict "$(in_function rrci_get_hold 's/rrci_trace_p(heap, RRC_LINK(ob));/;/')"
 
@@ -89,7 +91,7 @@ control holes_at_the_end_stay dict "$(in_function rrci_gc_take_out 's/for (; hea
 control the_alive_are_not_gray dict "$(in_function rrci_make_alive 's/rrci_push_gray(heap, &heap->gray, ob);/;/')"
 control reports_are_ignored dict "$(in_function rrci_marked_ob 's/rrci_make_alive(heap, ob, heap->keeping);/;/')"
 control what_is_tracked_meanwhile_is_explained dict "$(in_function rrci_single 's/heap->tracked_first/heap->gc[RRCI_TRACKED].count/g')
-$(no_event LINKED rrc_gc_track)"
+$(no_change rrc_gc_track)"
 control counts_are_read_late dict "$(in_function rrci_unexplained 's/? (refs - 1) \/ 2/? rrc_refcnt(ob) - (rrc_refcnt(ob) - (refs - 1) \/ 2 > 0)/')"
 control a_search_given_up_leaves_scratch_words dict "$(in_function rrci_root_link 's/heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob)/rrci_unexplained(search, ob)/')"
 control a_pause_leaves_scratch_words dict "$(in_function rrci_pause_slices '/rrci_reset_scratch/d')"
