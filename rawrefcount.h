@@ -1672,7 +1672,7 @@ typedef struct rrci_dict {
     rrci_table other;           /* replaces the table when it is complete */
     size_t     done;
     size_t     peak;            /* young lists: links before the last collection */
-    char       stage;           /* RRCI_SETTLED .. RRCI_RETIRING */
+    char       growth;          /* RRCI_SETTLED .. RRCI_RETIRING */
     char       on;              /* kept up to date? (If not, its contents mean nothing.) */
     char       by_ob;           /* the key is ob, not p */
     char       optional;        /* made when it is needed, and dropped when it is not */
@@ -3172,17 +3172,17 @@ static size_t rrci_dict_limit(const rrci_dict *dict)
 
 static int rrci_dict_is_growing(const rrci_dict *dict)
 {
-    return dict->stage == RRCI_CLEARING || dict->stage == RRCI_FILLING;
+    return dict->growth == RRCI_CLEARING || dict->growth == RRCI_FILLING;
 }
 
 /* Free pages of a table that has been replaced, at most n. */
 static size_t rrci_dict_retire(rrc_heap *heap, rrci_dict *dict, size_t n)
 {
     size_t done = 0;
-    for (; dict->stage == RRCI_RETIRING && done < n; done++) {
+    for (; dict->growth == RRCI_RETIRING && done < n; done++) {
         rrci_table_drop_page(heap, &dict->other);
         if (dict->other.page == NULL)
-            dict->stage = RRCI_SETTLED;
+            dict->growth = RRCI_SETTLED;
     }
     return done;
 }
@@ -3193,7 +3193,7 @@ static void rrci_dict_replace(rrc_heap *heap, rrci_dict *dict)
     rrci_table old = dict->table;
     dict->table = dict->other;
     dict->other = old;
-    dict->stage = old.page != NULL ? RRCI_RETIRING : RRCI_SETTLED;
+    dict->growth = old.page != NULL ? RRCI_RETIRING : RRCI_SETTLED;
     if (old.pages == 1)
         rrci_dict_retire(heap, dict, 1);
 }
@@ -3204,7 +3204,7 @@ static int rrci_dict_grow(rrc_heap *heap, rrci_dict *dict, size_t size)
     rrci_dict_retire(heap, dict, SIZE_MAX);
     if (rrci_table_begin(heap, &dict->other, size) != RRC_OK)
         return RRC_ENOMEM;
-    dict->stage = RRCI_CLEARING;
+    dict->growth = RRCI_CLEARING;
     dict->done = 0;
     return RRC_OK;
 }
@@ -3213,7 +3213,7 @@ static int rrci_dict_grow(rrc_heap *heap, rrci_dict *dict, size_t size)
 static int rrci_dict_step(rrc_heap *heap, rrci_list *list, size_t n)
 {
     rrci_dict *dict = &list->dict;
-    while (dict->stage == RRCI_CLEARING && n > 0) {
+    while (dict->growth == RRCI_CLEARING && n > 0) {
         size_t cleared;
         if (dict->done == dict->other.pages * RRCI_PAGE_GROUPS && rrci_table_add_page(heap, &dict->other) != RRC_OK)
             return RRC_ENOMEM;
@@ -3221,11 +3221,11 @@ static int rrci_dict_step(rrc_heap *heap, rrci_list *list, size_t n)
         dict->done += cleared;
         n -= cleared;
         if (dict->done * RRCI_GROUP == dict->other.size) {
-            dict->stage = RRCI_FILLING;
+            dict->growth = RRCI_FILLING;
             dict->done = 0;
         }
     }
-    if (dict->stage == RRCI_FILLING) {
+    if (dict->growth == RRCI_FILLING) {
         size_t left = list->count - dict->done, to = dict->done + (n < left ? n : left);
         rrci_table_insert_all(&dict->other, list, dict->done, to);
         dict->done = to;
@@ -3241,7 +3241,7 @@ static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links, size
 {
     rrci_dict *dict = &list->dict;
     size_t want = wish > links ? wish : links;
-    if (dict->stage == RRCI_RETIRING)
+    if (dict->growth == RRCI_RETIRING)
         rrci_dict_retire(heap, dict, 1);
     for (;;) {
         size_t used = dict->table.used + (links - list->count);
@@ -3277,7 +3277,7 @@ static void rrci_dict_turn_off(rrci_dict *dict)
 {
     dict->on = 0;
     if (dict->optional && rrci_dict_is_growing(dict))
-        dict->stage = RRCI_RETIRING;
+        dict->growth = RRCI_RETIRING;
 }
 
 /* Fill a dictionary that is off, if there is memory for it. */
@@ -3351,7 +3351,7 @@ static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index, const 
         rrci_table_remove(&list->dict.table, index, key);
         if (index != last)
             rrci_table_renumber(&list->dict.table, last, index, rrci_key(list, rrci_at(list, last)));
-        if (list->dict.stage == RRCI_FILLING)
+        if (list->dict.growth == RRCI_FILLING)
             rrci_drop_from_other(list, index, key);
     }
     rrci_remove(heap, list, index);
@@ -5351,14 +5351,14 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
 
 /* ---- collections ---- */
 
-#define RRCI_IS_CLOSED "the collector of this host is closed: call rrc_closed_step of rrc_closed.h"
+#define RRCI_NEEDS_STEPS "the collector of this host is closed: call rrc_closed_step of rrc_closed.h"
 
 /* Begin a trace function, if it may be called. Returns a code. */
 static int rrci_begin_trace(rrc_heap *heap, unsigned group, rrci_state state, const char *function)
 {
     int code = rrci_gate(heap, group, function);
     if (code == RRC_OK && heap->layer != NULL)
-        code = rrci_error(heap, RRC_EPHASE, function, NULL, NULL, RRCI_IS_CLOSED);
+        code = rrci_error(heap, RRC_EPHASE, function, NULL, NULL, RRCI_NEEDS_STEPS);
     if (code == RRC_OK)
         heap->state = state;
     return code;
@@ -5443,8 +5443,8 @@ static void rrci_begin_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep, int in_
         upkeep->keep = upkeep->rebuild = 0;
         return;
     }
-    if (list->dict.stage == RRCI_FILLING) {         /* a sweep changes one table only: the other begins again */
-        list->dict.stage = RRCI_CLEARING;
+    if (list->dict.growth == RRCI_FILLING) {         /* a sweep changes one table only: the other begins again */
+        list->dict.growth = RRCI_CLEARING;
         list->dict.done = list->dict.other.used = 0;
     }
     upkeep->changes_left = list->count / 32 + 1;
@@ -5724,7 +5724,7 @@ static int rrci_has_room(rrci_list *young)
 {
     rrci_dict *dict = &young->dict;
     if (rrci_dict_is_growing(dict) && young->count >= dict->other.size - dict->other.size / 5)
-        dict->stage = RRCI_RETIRING;
+        dict->growth = RRCI_RETIRING;
     if (!dict->on || dict->table.used < rrci_dict_comfort(dict))
         return 1;
     if (dict->optional) {
@@ -7560,7 +7560,7 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
     if (code != RRC_OK)
         return code;
     if (heap->layer != NULL)
-        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, RRCI_IS_CLOSED);
+        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, RRCI_NEEDS_STEPS);
     if (!heap->desc.incremental)
         return rrci_error(heap, RRC_EDESC, function, NULL, NULL, "rrc_desc.incremental is 0");
     if (heap->rest == RRCI_ENDING)
@@ -8898,7 +8898,7 @@ static void rrci_check_dict(rrci_checker *checker, const rrci_list *list)
         return;
     if (!rrci_table_has(&dict->table, list->count))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "a dictionary does not match its list");
-    if (dict->stage != RRCI_FILLING)
+    if (dict->growth != RRCI_FILLING)
         return;
     if (dict->done > list->count || !rrci_table_has(&dict->other, dict->done)) {
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the new table of a dictionary does not match its list");

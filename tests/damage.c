@@ -739,9 +739,9 @@ static size_t progress(const rrci_list *list, const rrci_table *before)
 {
     const rrci_dict *dict = &list->dict;
 
-    if (dict->stage == RRCI_CLEARING)
+    if (dict->growth == RRCI_CLEARING)
         return dict->done;
-    if (dict->stage == RRCI_FILLING)
+    if (dict->growth == RRCI_FILLING)
         return dict->other.size / RRCI_GROUP + dict->done;
     return dict->table.page != before->page ? dict->table.size / RRCI_GROUP + list->count : 0;
 }
@@ -788,7 +788,7 @@ static void links_are_made_in_steps(void)
     }
     rrc_run_pending(heap, 0);
     check_that_links_are_made_in_steps(old, 100, 200, 1);
-    check_int(old->dict.stage, RRCI_SETTLED);
+    check_int(old->dict.growth, RRCI_SETTLED);
     check_int(old->dict.table.pages, 1);
     close_heap();
 }
@@ -826,11 +826,11 @@ static void replaced_tables_are_freed(void)
 
     open_heap();
     dict = &heap->list[RRCI_P_OLD].dict;
-    for (i = 0; dict->stage != RRCI_RETIRING; i++)
+    for (i = 0; dict->growth != RRCI_RETIRING; i++)
         link_one(i, 1);
     check(dict->other.pages > 1);
     collect();
-    check_int(dict->stage, RRCI_SETTLED);
+    check_int(dict->growth, RRCI_SETTLED);
     check_ptr(dict->other.page, NULL);
     close_heap();
 }
@@ -845,7 +845,7 @@ static void shrinking_while_it_grows(void)
         unit_context("order %d", order);
         open_heap();
         dict = &heap->list[RRCI_P_OLD].dict;
-        for (count = 0; dict->stage != RRCI_FILLING || dict->done < 2 * RRCI_STEP; count++)
+        for (count = 0; dict->growth != RRCI_FILLING || dict->done < 2 * RRCI_STEP; count++)
             link_one(count, 1);
         for (i = 0; i < count; i++) {
             k = order == 0 ? i : order == 1 ? count - 1 - i : (int)((size_t)i * 7919 % (size_t)count);    /* (a prime) */
@@ -853,13 +853,13 @@ static void shrinking_while_it_grows(void)
             check_int(rrc_check(heap), RRC_OK);
             if (i % 100 == 99) {
                 check_int(rrc_run_pending(heap, 0), 100);
-                check_int(dict->stage, RRCI_FILLING);
+                check_int(dict->growth, RRCI_FILLING);
             }
         }
         rrc_run_pending(heap, 0);
         for (k = count; k < count + 100; k++)
             link_one(k, 1);
-        check(dict->stage != RRCI_FILLING);
+        check(dict->growth != RRCI_FILLING);
         for (k = 0; k < 100; k++)
             check_ptr(rrc_from_obj(heap, &many[count + k]), all[count + k]);
         close_heap();
@@ -881,7 +881,7 @@ static void collections_while_it_grows(void)
             open_heap();
             first_young = young ? &many[0] : NULL;
             list = &heap->list[young ? RRCI_P_YOUNG : RRCI_P_OLD];
-            for (count = 0; list->dict.stage != RRCI_FILLING || list->dict.done < 2 * RRCI_STEP; count++)
+            for (count = 0; list->dict.growth != RRCI_FILLING || list->dict.done < 2 * RRCI_STEP; count++)
                 link_one(count, 1);
             for (i = 0; i < count; i++) {
                 dies[i] = i % parts[which] == 0;
@@ -922,7 +922,7 @@ static void dropped_while_it_grows(void)
             link_one(i, 0);
         check_int(rrc_unlink(heap, all[0]), RRC_OK);
         check_int(dict->on, 1);
-        for (; dict->stage != stage; i++)
+        for (; dict->growth != stage; i++)
             link_one(i, 0);
         for (k = 1; k < i; k++)
             dies[k] = k % 8 != 0;
@@ -1066,7 +1066,7 @@ static void growing_dictionaries(void)
     crowd(3, members);
     for (i = 0; i < CROWD; i++)
         link_one(members[i], 1);
-    for (i = 0; dict->stage != RRCI_FILLING || dict->done < RRCI_STEP; i++)
+    for (i = 0; dict->growth != RRCI_FILLING || dict->done < RRCI_STEP; i++)
         if (all[i] == NULL)
             link_one(i, 1);
     check_int(rrc_check(heap), RRC_OK);
