@@ -4964,15 +4964,6 @@ static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
         rrci_reached_bias(heap, ob);
 }
 
-/* Drop the reference that a list of garbage owned. If it was the last one, put the dealloc off. */
-static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
-{
-    if (!rrci_drop_one(heap, ob))
-        rrci_drop_to_bias(heap, ob);
-    else
-        rrci_defer(heap, ob);
-}
-
 #ifdef RRC_DEBUG
 /* May a reference to ob be taken or dropped? */
 RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function)
@@ -5251,8 +5242,8 @@ static void rrci_make_link_kind(rrc_heap *heap, const rrci_new_link *made, int k
         RRC_REFCNT(ob) += (kind & RRC_LIGHT) != 0 ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
     if ((kind & RRC_GIVE) != 0) {
         RRC_REFCNT(ob)--;
-        if (RRCI_LISTENS(heap))
-            rrci_drop_to_bias(heap, ob);
+        if (RRCI_LISTENS(heap) && !rrci_is_held(ob))
+            rrci_tell_layer(heap, ob, RRCI_NEWS_LET_GO);
     }
 }
 
@@ -8069,7 +8060,7 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_marking(heap))
         rrci_event(heap, ob, RRCI_EVENT_HELD);        /* (it may have been gray: p is to be traced) */
     for (; is_held > 0; is_held--)
-        rrci_drop_or_defer(heap, ob);
+        rrci_drop_quietly(heap, ob);
 }
 
 RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob)
@@ -8571,7 +8562,7 @@ static void rrci_drop_held_for_others(rrc_heap *heap)
         rrc_object *ob = *rrci_ob_at(list, i);
         if (rrci_is_held_for_others(heap, ob)) {
             rrci_hold_for_others(heap, ob, 0);
-            rrci_drop_or_defer(heap, ob);
+            rrci_drop_quietly(heap, ob);
         }
     }
 }
