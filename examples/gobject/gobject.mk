@@ -45,7 +45,7 @@ $(call run,gobject-asan-$(1),$(call gobject_out,$(1))/asan,\
     $(GOBJECT_DISPLAY) $(call gobject_out,$(1))/asan $(GOBJECT_TESTS)/gobject.lua)
 $(call run,gobject-readme-$(1),$(lua_host),$(lua_env) sh $(GOBJECT_TESTS)/readme.sh $(1))
 $(call run,gobject-control-$(1),$(call lua_out,$(1))/rawrefcount.so,\
-    $(lua_env) COMPILE='$(CC) -std=c99 -O1 -I. -I$(LUA_DIR) -I$(dir $(CLOSED)) $(call lua_flags,$(1),--cflags) $(GOBJECT_CFLAGS) $(GOBJECT_SHARED)' \
+    $(lua_env) COMPILE='$(CC) -std=c99 -O0 -I. -I$(LUA_DIR) -I$(dir $(CLOSED)) $(call lua_flags,$(1),--cflags) $(GOBJECT_CFLAGS) $(GOBJECT_SHARED)' \
     LIBS='$(GOBJECT_LIBS)' LUA_OUT='$(call lua_out,$(1))' sh $(GOBJECT_TESTS)/control.sh $(1) $(call gobject_out,$(1)))
 endef
 
