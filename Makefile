@@ -134,10 +134,14 @@ ORDERED  = $(filter-out $(IN_EACH),$(call in_order,$(ORDER)))
 OTHERS   = $(ORDERED) $(filter-out $(IN_EACH) $(ORDERED) $(MATRIX_ONLY),$(RUNS)) $(MATRIX_ONLY)
 BEGIN    = $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) '*' 97 % $(words $(OTHERS)) + 1)
 IN_TURN  = $(wordlist $(BEGIN),$(words $(OTHERS)),$(OTHERS))
-IN_ORDER = $(IN_EACH) $(IN_TURN) $(filter-out $(IN_TURN),$(OTHERS))$(\
-    )$(info After $(words $(IN_EACH)) tests that each run has, it begins with $(firstword $(IN_TURN)).)
+IN_ORDER = $(IN_EACH) $(IN_TURN) $(filter-out $(IN_TURN),$(OTHERS))
+
+.PHONY: say-begin
+say-begin:
+	@echo "After $(words $(IN_EACH)) tests that each run has, it begins with $(firstword $(IN_TURN))."
 
 test-all: $(TESTED) ## all tests, on all compilers and machines; TEST_MINUTES=N: as many as that allows
+	+@$(MAKE) --no-print-directory say-begin
 	$(RUN_TESTS) 'RUN_NAMES=$$(IN_ORDER)'
 
 check: $(TESTED) ## the part of `make test` about the header, the examples and compactvm
