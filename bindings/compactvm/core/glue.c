@@ -178,6 +178,7 @@ static int make_link(cvm *vm, cvm_value p, rrc_object *ob, int kind)
     cvm_object_of(p)->flags |= CVM_LINKED;
     if (vm->heap.marking && (cvm_object_of(p)->flags & CVM_REACHED))
         cvm_heap_marked(&vm->heap, cvm_object_of(p));   /* it was marked when it had no link */
+    rrc_measure(vm->rrc, ob);
     if (is_c_too_large(vm))
         vm->attention = 1;
     return 1;
