@@ -178,6 +178,7 @@ void host_native_bytes(void *userdata, ptrdiff_t change)
 
     must_be(!h->closed, h, "native_bytes");
     h->native += change;
+    h->native_calls++;
 }
 
 /* Marks are only for now, but a minor collection can come first. */

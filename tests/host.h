@@ -148,7 +148,8 @@ struct host {
 
     host_calls calls;
     size_t parted;          /* calls of that hook */
-    ptrdiff_t native;       /* what the hook native_bytes was told, in sum */
+    ptrdiff_t native;       /* what the hook native_bytes was told, in sum, */
+    size_t native_calls;    /* ... in so many calls */
     size_t shown;           /* calls of edges and describe */
     host_log log[32];
     size_t log_count, log_read;

@@ -498,6 +498,7 @@ static void objects_are_measured(void)
     rrc_object *extra = rrc_gc_new_with_extra_data(h->heap, &Picture, 100);
     static picture still, own;
     static const rrc_type OwnMemory = { .tp_name = "OwnMemory", .tp_size = picture_size };
+    size_t calls;
 
     rrc_measure(NULL, ob);
     rrc_measure(h->heap, NULL);
@@ -509,6 +510,9 @@ static void objects_are_measured(void)
     REFCNT((rrc_object *)(void *)&own) = 1;
     measure(h, (rrc_object *)(void *)&own, 5);
     check_native(h, 0);
+    check_int(rrc_size_of(h->heap, (rrc_object *)(void *)&own), 5);
+    check_int(rrc_size_of(h->heap, (rrc_object *)(void *)&still), sizeof(picture) + 5);
+    check_int(rrc_size_of(h->heap, var), sizeof(picture) + 24);
     measure(h, ob, 1000);
     measure(h, ob, 1000);
     check_native(h, 1000);
@@ -518,17 +522,30 @@ static void objects_are_measured(void)
     check_native(h, 400);
     measure(h, light, 30);
     measure(h, var, 7);
-    measure(h, extra, 2);
-    check_native(h, 439);
+    measure(h, extra, 1);
+    check_native(h, 438);
     var = rrc_gc_resize(h->heap, var, 1000);
-    check_native(h, 439);
+    check_native(h, 438);
     rrc_decref(h->heap, var);
-    check_native(h, 432);
+    check_native(h, 431);
     rrc_decref(h->heap, ob);
-    check_native(h, 32);
+    check_native(h, 31);
     rrc_decref(h->heap, extra);
+    check_native(h, 30);
     rrc_decref(h->heap, light);
     check_native(h, 0);
+    /* One that was never measured. One whose type had no tp_size when the object was made. */
+    calls = h->native_calls;
+    rrc_decref(h->heap, rrc_gc_new(h->heap, &Picture));
+    RRC_TYPE(plain) = &LightPicture;
+    measure(h, plain, 5);
+    check_int(rrc_size_of(h->heap, plain), sizeof(picture) + 5);
+    RRC_TYPE(plain) = &NoSize;
+    check_int(rrc_size_of(h->heap, plain), sizeof(picture));
+    RRC_TYPE(plain) = NULL;
+    check_int(rrc_size_of(h->heap, plain), 0);
+    RRC_TYPE(plain) = &NoSize;
+    check_int(h->native_calls, calls);
     rrc_decref(h->heap, plain);
     host_close(h);
 }
