@@ -2836,9 +2836,11 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     rrci_gc_head *head = rrci_gc_head_of(ob);
     if (rrci_is_finalizable(ob))
         heap->finalizable--;
-    rrci_set_uncollectable(heap, head, 0);
-    heap->garbage += (head->is.word & RRCI_GC_CLEARED) != 0;
-    rrci_forget_cleared(heap, head);
+    if ((head->is.word & (RRCI_GC_UNCOLLECTABLE | RRCI_GC_CLEARED)) != 0) {
+        rrci_set_uncollectable(heap, head, 0);
+        heap->garbage += (head->is.word & RRCI_GC_CLEARED) != 0;
+        rrci_forget_cleared(heap, head);
+    }
     if (heap->alive > 0 && rrci_is_alive(heap, head))
         heap->alive--;                  /* rrc_marked reported it before the collection began */
     rrci_gc_remove(heap, ob);
@@ -4692,7 +4694,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         return;
     }
     rrci_empty_link_field(heap, ob);
-    if (is_gc && rrci_is_tracked(ob))
+    if (is_gc && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED)
         rrci_untrack_dying(heap, ob);
     rrci_is_gone(heap, ob);
     rrci_begin_slot(heap, &call, ob);
@@ -4711,7 +4713,7 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
 {
     rrc_object *waiting = heap->later;
     int is_counted = heap->running && rrci_is_tracked(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0;
-    if (rrci_slot_call_of(heap, ob) != NULL || rrci_bias_was_forgotten(heap, ob))
+    if (rrci_slot_call_of(heap, ob) != NULL || (RRC_LINK(ob) != NULL && rrci_bias_was_forgotten(heap, ob)))
         return;
     if (rrci_in_collection(heap) || heap->state == RRCI_LAYER_RUNS || heap->depth >= RRC_DEALLOC_DEPTH
         || (heap->running && heap->quota == 0 && !is_counted)) {
@@ -8027,10 +8029,12 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_tracked(ob))
         return rrci_error(heap, RRC_ETRACKED, function, ob, NULL, "");
     tracked = rrci_count_tracked(heap) + 1;
-    if (tracked > RRCI_MAX_TRACKED)
-        return rrci_error(heap, RRC_ELIMIT, function, ob, NULL, "");
-    if (rrci_reserve_lists(heap, rrci_count_records(heap), tracked) != RRC_OK)
-        return RRC_ENOMEM;
+    if (tracked + heap->walked > heap->room_for_tracked) {
+        if (tracked > RRCI_MAX_TRACKED)
+            return rrci_error(heap, RRC_ELIMIT, function, ob, NULL, "");
+        if (rrci_reserve_lists(heap, rrci_count_records(heap), tracked) != RRC_OK)
+            return RRC_ENOMEM;
+    }
     rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
     rrci_note_change(heap, ob);
@@ -8041,11 +8045,9 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     return RRC_OK;
 }
 
-RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
+static RRCI_NOINLINE void rrci_untrack_alive(rrc_heap *heap, rrc_object *ob)
 {
     int is_held;
-    if (heap == NULL || ob == NULL || rrci_is_freed(ob) || !rrci_is_tracked(ob))
-        return;
     if (rrci_is_inside(heap) || RRCI_IN_HOOK(heap)) {
         rrci_error(heap, RRC_EPHASE, "rrc_gc_untrack", ob, NULL, "called from a hook; it is still tracked");
         return;
@@ -8061,6 +8063,13 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
         rrci_event(heap, ob, RRCI_EVENT_HELD);        /* (it may have been gray: p is to be traced) */
     for (; is_held > 0; is_held--)
         rrci_drop_quietly(heap, ob);
+}
+
+/* (A tp_dealloc calls it for an object that is untracked already: that must be fast.) */
+RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
+{
+    if (heap != NULL && ob != NULL && !rrci_is_freed(ob) && rrci_is_tracked(ob))
+        rrci_untrack_alive(heap, ob);
 }
 
 RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob)

@@ -215,12 +215,6 @@ static const rrc_type view_type = {
     RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "view", .tp_basicsize = sizeof(rrc_object)
 };
 
-rrc_object *cvm_named_ob(cvm_value v)
-{
-    return cvm_is(v, CVM_FOREIGN) ? CVM_FOREIGN_OF(v)->ob
-         : cvm_is_outside(v) ? CVM_OUTSIDE_OF(v)->ob : NULL;
-}
-
 rrc_object *cvm_linked_ob(cvm *vm, cvm_value v)
 {
     if (!cvm_is_object(v))

@@ -200,7 +200,10 @@ rrc_object *cvm_ob_of(cvm *vm, cvm_value v);
 
 /* The C object that an object names without a P link, borrowed; or NULL: a proxy, or something
    whose data is in C. */
-rrc_object *cvm_named_ob(cvm_value v);
+static inline rrc_object *cvm_named_ob(cvm_value v)
+{
+    return cvm_is(v, CVM_FOREIGN) ? CVM_FOREIGN_OF(v)->ob : cvm_is_outside(v) ? CVM_OUTSIDE_OF(v)->ob : NULL;
+}
 
 /* The C object linked to any value, borrowed; or NULL. */
 rrc_object *cvm_linked_ob(cvm *vm, cvm_value v);

@@ -16,18 +16,23 @@ PyObject *PyDict_New(void)
     return py_from_value(cvm_dict_new(py_vm));
 }
 
-/* Borrowed: the object of what stands in the slot of this object of the heap. */
-static PyObject *borrow(cvm_value owner, cvm_value *slot)
+/* The value v in a container lends its object. */
+static PyObject *note_lent(cvm_value v, PyObject *op)
+{
+    rrc_touch(py_vm->rrc, _Py_RRC(op));
+    if (cvm_is(v, CVM_FOREIGN))
+        CVM_FOREIGN_OF(v)->lent = 1;
+    return op;
+}
+
+/* What borrow does where the value does not name its object. */
+__attribute__((noinline)) static PyObject *borrow_other(cvm_value owner, cvm_value *slot)
 {
     size_t scope, offset = (size_t)((char *)slot - (char *)owner);
     cvm_value *r_owner, v = *slot;
     PyObject *op = (PyObject *)(void *)cvm_linked_ob(py_vm, v);
-    if (op != NULL) {
-        rrc_touch(py_vm->rrc, _Py_RRC(op));
-        if (cvm_is(v, CVM_FOREIGN))
-            CVM_FOREIGN_OF(v)->lent = 1;
-        return op;
-    }
+    if (op != NULL)
+        return note_lent(v, op);
     scope = cvm_open(py_vm);
     r_owner = cvm_root(py_vm, owner);
     if (cvm_is_fixnum(v)) {
@@ -41,6 +46,14 @@ static PyObject *borrow(cvm_value owner, cvm_value *slot)
     cvm_close(py_vm, scope);
     Py_XDECREF(op);                     /* the host's object keeps it */
     return op;
+}
+
+/* Borrowed: the object of what stands in the slot of this object of the heap. */
+static PyObject *borrow(cvm_value owner, cvm_value *slot)
+{
+    cvm_value v = *slot;
+    PyObject *op = cvm_is_object(v) ? (PyObject *)(void *)cvm_named_ob(v) : NULL;
+    return op != NULL ? note_lent(v, op) : borrow_other(owner, slot);
 }
 
 /* The host's dict and a key of it in rooted slots. 0 after a failure. */

@@ -41,9 +41,11 @@ PyObject *py_alloc(PyTypeObject *type, Py_ssize_t n)
     } else {
         ob = type->tp_itemsize > 0 ? rrc_new_var(heap, rrc, (size_t)n) : rrc_new(heap, rrc);
     }
-    if (ob != NULL && (type->tp_flags & Py_TPFLAGS_HEAPTYPE))
+    if (ob == NULL)
+        return NULL;
+    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)
         Py_INCREF(type);
-    if (ob != NULL && type->tp_itemsize > 0)
+    if (type->tp_itemsize > 0)
         ((PyVarObject *)(void *)ob)->ob_size = n;
     return (PyObject *)(void *)ob;
 }
@@ -234,7 +236,7 @@ void PyObject_GC_Del(void *op)
 void PyObject_GC_Track(void *op)
 {
     cvm_object *p;
-    if (!rrc_gc_is_tracked(py_vm->rrc, op) && rrc_gc_track(py_vm->rrc, op) == RRC_ENOMEM)
+    if (rrc_gc_track(py_vm->rrc, op) == RRC_ENOMEM)
         Py_FatalError("no memory to track an object");      /* CPython's function cannot fail */
     if (py_vm->heap.marking && (p = rrc_to_obj(py_vm->rrc, op)) != NULL && (p->flags & CVM_REACHED))
         rrc_marked(py_vm->rrc, p);          /* it was marked when nobody looked for op */

@@ -87,7 +87,11 @@ extern const cvm_layer cvm_python_layer;
 /* ---- objects that are kept for the next one: spare.c ---------------------- */
 
 unsigned char py_spare_kind(const PyTypeObject *type);  /* the first one of its objects; PY_SPARE_NONE: none is kept */
-int py_keep(PyObject *op);              /* no reference is left, and no link. 1: it is kept */
+static inline int py_is_kept_whole(const PyTypeObject *type)
+{
+    return type->ob_base.spare != PY_SPARE_NONE && type->ob_base.spare < PY_SPARE_MEMORY;
+}
+int py_keep(PyObject *op);              /* it has no reference and no link, and may be kept whole. 1: it is kept */
 int py_keep_memory(PyObject *op);       /* it is freed. 1: it will be kept, when its tp_dealloc is done */
 void py_run_dealloc(PyObject *op);      /* its tp_dealloc */
 void py_drop_spare(cvm *vm);

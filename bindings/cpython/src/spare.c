@@ -100,7 +100,7 @@ int py_keep_memory(PyObject *op)
 {
     py_state *py = PY;
     unsigned kind = Py_TYPE(op)->ob_base.spare;
-    if (op != py->dying || kind < PY_SPARE_MEMORY || op->ob_refcnt != 0)
+    if (op != py->dying || kind < PY_SPARE_MEMORY || op->ob_refcnt != 0 || py->ended)
         return 0;
     op->ob_type = (PyTypeObject *)(uintptr_t)&memory_types[kind - PY_SPARE_MEMORY];
     py->dying = NULL;
@@ -112,9 +112,9 @@ void py_run_dealloc(PyObject *op)
 {
     py_state *py = PY;
     PyObject *outer = py->dying;
-    py->dying = py->ended ? NULL : op;
+    py->dying = op;
     Py_TYPE(op)->tp_dealloc(op);
-    if (py->dying == NULL && !py->ended && !keep(&py->spare[Py_TYPE(op)->ob_base.spare], op))
+    if (py->dying == NULL && (py->ended || !keep(&py->spare[Py_TYPE(op)->ob_base.spare], op)))
         PyObject_Free(op);
     py->dying = outer;
 }

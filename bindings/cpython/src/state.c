@@ -10,11 +10,9 @@ rrc_heap *_Py_Heap(void)
 
 void _Py_NoReference(PyObject *op)
 {
-    if (op->ob_refcnt == 0 && op->ob_pypy_link == NULL && py_keep(op))
+    if (op->ob_refcnt == 0 && op->ob_pypy_link == NULL && py_is_kept_whole(Py_TYPE(op)) && py_keep(op))
         return;
-    /* The count is what it will be: let the header look at it. */
-    op->ob_refcnt++;
-    rrc_decref(py_vm->rrc, _Py_RRC(op));
+    rrci_no_reference(py_vm->rrc, _Py_RRC(op));     /* as rrc_decref does */
 }
 
 /* The place of op, or a free one where it would be entered. */
