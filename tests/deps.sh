@@ -16,7 +16,7 @@ if [ "$which" = all ]; then
     packages="$packages libgc-dev libglib2.0-dev uthash-dev gnuplot-nox fonts-dejavu-core"     # the benchmarks
     packages="$packages libgtk-4-1 gir1.2-gtk-4.0 xvfb"            # for the GObject example
     packages="$packages libedit-dev"                # line editing of the small VMs
-    packages="$packages python3-dev cython3 libxxhash-dev"      # CPython extensions, also to compare with
+    packages="$packages python3-dev cython3 libxxhash-dev libyaml-dev"      # CPython extensions, also to compare with
     if [ "$cpu" = amd64 ]; then
         # Other compilers, and other machines: clang compiles for these, as gcc for them and for
         # 32 bits cannot be installed together.

@@ -5,7 +5,7 @@
 
 # The source packages of the extensions that tests build.
 PY_SOURCES := markupsafe python3.11 python-xxhash python-levenshtein pyrsistent:trixie python-bitarray \
-    zope.interface simplejson python-multidict python-persistent frozenlist python-regex=sid
+    zope.interface simplejson python-multidict python-persistent frozenlist python-regex=sid pyyaml
 
 PY_DIR   := bindings/cpython
 PY_LIB   := $(VM_SRCS) $(wildcard $(PY_DIR)/src/*.c)

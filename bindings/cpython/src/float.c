@@ -87,18 +87,21 @@ PyObject *PyFloat_FromString(PyObject *text)
 /* 'r': the shortest text that reads back as the same number. */
 char *PyOS_double_to_string(double n, char code, int precision, int flags, int *type)
 {
-    char *text = PyMem_Malloc(400), format[] = "%.*g";
+    size_t size = 400 + (size_t)(precision > 0 ? precision : 0);
+    char *text = PyMem_Malloc(size), format[8];
     int digits;
     (void)type;
     if (text == NULL)
         return (void *)PyErr_NoMemory();
+    snprintf(format, sizeof format, "%%%s.*%c", flags & Py_DTSF_ALT ? "#" : "", code);
     if (isnan(n) || isinf(n)) {
         strcpy(text, isnan(n) ? "nan" : n > 0 ? "inf" : "-inf");
+        for (digits = 0; isupper((unsigned char)code) && text[digits] != '\0'; digits++)
+            text[digits] = (char)toupper((unsigned char)text[digits]);
         return text;
     }
     if (code != 'r') {
-        format[3] = code;
-        snprintf(text, 400, format, precision, n);
+        snprintf(text, size, format, precision, n);
     } else {
         for (digits = 1; digits <= 17; digits++) {
             char *last;

@@ -175,93 +175,275 @@ PyObject *PyUnicode_FromFormat(const char *format, ...)
 
 /* ---- format % args -------------------------------------------------------------- */
 
+typedef struct percent {                /* what stands between a % and its conversion */
+    int left, alternate, zero;
+    char sign;                          /* for numbers that are not negative: '+', ' ', or 0 */
+    Py_ssize_t width, precision;        /* precision -1: there is none */
+} percent;
+
+typedef struct percent_args {
+    PyObject *format;
+    const char *at;
+    PyObject *from;                     /* a tuple, or the one argument */
+    Py_ssize_t used;                    /* of it */
+    PyObject *mapping;                  /* NULL: there are no keys */
+    PyObject *value;                    /* NULL, or owned: the value of the last key, which is the one argument then */
+} percent_args;
+
 /* The next argument, borrowed. */
-static PyObject *next_argument(PyObject *args, Py_ssize_t *at)
+static PyObject *next_argument(percent_args *args)
 {
-    if (!PyTuple_Check(args))
-        return (*at)++ == 0 ? args : PyErr_Format(PyExc_TypeError, "not enough arguments for format string");
-    if (*at >= PyTuple_GET_SIZE(args))
+    int is_tuple = args->value == NULL && PyTuple_Check(args->from);
+    if (args->used >= (is_tuple ? PyTuple_GET_SIZE(args->from) : 1))
         return PyErr_Format(PyExc_TypeError, "not enough arguments for format string");
-    return PyTuple_GET_ITEM(args, (*at)++);
+    args->used++;
+    return is_tuple ? PyTuple_GET_ITEM(args->from, args->used - 1) : args->value != NULL ? args->value : args->from;
 }
 
-/* spec has the flags, the width and the precision, n bytes of it. */
-static int put_argument(py_text *out, const char *spec, size_t n, int precision, char conversion, PyObject *arg)
+static void put_fill(py_text *out, char c, size_t n)
 {
-    char format[40], text[400];
-    double x;
-    switch (conversion) {
-    case 's': return put_text(out, PyObject_Str(arg), precision);
-    case 'r': return put_text(out, PyObject_Repr(arg), precision);
-    case 'a': return put_text(out, PyObject_ASCII(arg), precision);
-    case 'd': case 'i': case 'u': {
-        PyObject *i = PyNumber_Long(arg);
-        int ok = i != NULL && put_text(out, PyObject_Str(i), -1);
-        Py_XDECREF(i);
-        return ok;
+    if (out->full || (n > out->capacity - out->length && !grow(out, out->length + n))) {
+        out->full = 1;
+        return;
     }
-    case 'c':
-        return put_text(out, PyUnicode_Check(arg) ? Py_NewRef(arg) : PyUnicode_FromOrdinal((int)PyLong_AsLong(arg)), 1);
-    case 'x': case 'X': case 'o': {
-        long long number = PyLong_AsLongLong(arg);
+    memset(out->bytes + out->length, c, n);
+    out->length += n;
+}
 
-        if ((number == -1 && PyErr_Occurred()) || n + 4 > sizeof format)
-            return 0;
-        snprintf(format, sizeof format, "%.*sll%c", (int)n, spec, conversion);
-        snprintf(text, sizeof text, format, number);
-        break;
+/* sign: NULL, or what stands in front of the digits of a number. */
+static void put_field(py_text *out, const percent *f, const char *sign, const char *text, size_t bytes, Py_ssize_t characters)
+{
+    Py_ssize_t length = characters + (sign != NULL ? (Py_ssize_t)strlen(sign) : 0);
+    size_t fill = f->width > length ? (size_t)(f->width - length) : 0, zeros = f->zero && sign != NULL && !f->left ? fill : 0;
+    if (fill > 0 && !f->left && zeros == 0)
+        put_fill(out, ' ', fill);
+    if (sign != NULL)
+        py_put_text(out, sign);
+    if (zeros > 0)
+        put_fill(out, '0', zeros);
+    py_put(out, text, bytes);
+    if (fill > 0 && f->left)
+        put_fill(out, ' ', fill);
+}
+
+/* The text is new, or NULL. */
+static int put_percent_text(py_text *out, const percent *f, PyObject *text)
+{
+    Py_ssize_t n;
+    const char *utf8;
+    if (text != NULL && f->precision >= 0 && PyUnicode_GET_LENGTH(text) > f->precision)
+        Py_SETREF(text, PyUnicode_Substring(text, 0, f->precision));
+    utf8 = text != NULL ? PyUnicode_AsUTF8AndSize(text, &n) : NULL;
+    if (utf8 != NULL)
+        put_field(out, f, NULL, utf8, (size_t)n, PyUnicode_GET_LENGTH(text));
+    Py_XDECREF(text);
+    return utf8 != NULL;
+}
+
+static int put_percent_int(py_text *out, const percent *f, char conversion, PyObject *arg)
+{
+    int base = conversion == 'o' ? 8 : conversion == 'x' || conversion == 'X' ? 16 : 10;
+    PyObject *i = NULL, *text;
+    py_text digits = { 0 };
+    const char *utf8;
+    char sign[4] = "";
+    if (PyNumber_Check(arg))
+        i = base == 10 ? PyNumber_Long(arg) : PyNumber_Index(arg);
+    if (i == NULL && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)))
+        PyErr_Format(PyExc_TypeError, "%%%c format: %s is required, not %.200s", conversion,
+                     base == 10 ? "a real number" : "an integer", Py_TYPE(arg)->tp_name);
+    text = i != NULL ? PyNumber_ToBase(i, base) : NULL;
+    utf8 = text != NULL ? PyUnicode_AsUTF8(text) : NULL;
+    if (utf8 != NULL) {
+        size_t n;
+        sign[0] = *utf8 == '-' ? '-' : f->sign;
+        utf8 += (*utf8 == '-') + (base != 10 ? 2 : 0);
+        if (f->alternate && base != 10)
+            snprintf(sign + strlen(sign), 3, "0%c", conversion);
+        n = strlen(utf8);
+        if (f->precision > (Py_ssize_t)n)
+            put_fill(&digits, '0', (size_t)f->precision - n);
+        for (; *utf8 != '\0'; utf8++) {
+            char c = (char)(conversion == 'X' ? toupper((unsigned char)*utf8) : *utf8);
+            py_put(&digits, &c, 1);
+        }
+        out->full |= digits.full;
+        put_field(out, f, sign, digits.bytes, digits.length, (Py_ssize_t)digits.length);
     }
-    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G':
-        x = PyFloat_AsDouble(arg);
-        if ((x == -1 && PyErr_Occurred()) || n + 2 > sizeof format)
-            return 0;
-        snprintf(format, sizeof format, "%.*s%c", (int)n, spec, conversion);
-        snprintf(text, sizeof text, format, x);
-        break;
-    default:
-        PyErr_Format(PyExc_ValueError, "unsupported format character '%c'", conversion);
+    py_text_free(&digits);
+    Py_XDECREF(text);
+    Py_XDECREF(i);
+    return utf8 != NULL;
+}
+
+static int put_percent_float(py_text *out, const percent *f, char conversion, PyObject *arg)
+{
+    double x = PyFloat_AsDouble(arg);
+    char *text, sign[2] = "";
+    if (x == -1 && PyErr_Occurred())
         return 0;
-    }
-    py_put_text(out, text);
+    text = PyOS_double_to_string(x, conversion, f->precision >= 0 ? (int)f->precision : 6, f->alternate ? Py_DTSF_ALT : 0, NULL);
+    if (text == NULL)
+        return 0;
+    sign[0] = *text == '-' ? '-' : f->sign;
+    put_field(out, f, sign, text + (*text == '-'), strlen(text) - (*text == '-'), (Py_ssize_t)strlen(text) - (*text == '-'));
+    PyMem_Free(text);
     return 1;
 }
 
-PyObject *PyUnicode_Format(PyObject *format, PyObject *args)
+static PyObject *character_of(PyObject *arg)
+{
+    PyObject *i;
+    long c;
+    if (PyUnicode_Check(arg) && PyUnicode_GET_LENGTH(arg) == 1)
+        return Py_NewRef(arg);
+    i = PyUnicode_Check(arg) ? NULL : PyNumber_Index(arg);
+    if (i == NULL) {
+        PyErr_SetString(PyExc_TypeError, "%c requires int or char");
+        return NULL;
+    }
+    c = PyLong_AsLong(i);
+    Py_DECREF(i);
+    if (c < 0 || c > 0x10ffff)
+        return PyErr_Format(PyExc_OverflowError, "%%c arg not in range(0x110000)");
+    return PyUnicode_FromOrdinal((int)c);
+}
+
+/* The conversion at args->at. */
+static int put_argument(py_text *out, percent_args *args, const percent *f)
+{
+    char conversion = *args->at;
+    PyObject *arg = next_argument(args);
+    const char *c;
+    Py_ssize_t index = 0;
+    if (arg == NULL)
+        return 0;
+    switch (conversion) {
+    case 's': return put_percent_text(out, f, PyObject_Str(arg));
+    case 'r': return put_percent_text(out, f, PyObject_Repr(arg));
+    case 'a': return put_percent_text(out, f, PyObject_ASCII(arg));
+    case 'c': return put_percent_text(out, &(percent){ .left = f->left, .width = f->width, .precision = -1 }, character_of(arg));
+    case 'd': case 'i': case 'u': case 'o': case 'x': case 'X': return put_percent_int(out, f, conversion, arg);
+    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': return put_percent_float(out, f, conversion, arg);
+    default:
+        for (c = PyUnicode_AsUTF8(args->format); c < args->at; c++)
+            index += ((unsigned char)*c & 0xc0) != 0x80;
+        PyErr_Format(PyExc_ValueError, "unsupported format character '%c' (0x%x) at index %zd",
+                     31 <= conversion && conversion <= 126 ? conversion : '?', (int)PyUnicode_READ_CHAR(args->format, index), index);
+        return 0;
+    }
+}
+
+/* The (key) at args->at: its value is the argument. */
+static int read_key(percent_args *args)
+{
+    const char *begin = args->at + 1;
+    int depth = 1;
+    PyObject *key;
+    if (args->mapping == NULL) {
+        PyErr_SetString(PyExc_TypeError, "format requires a mapping");
+        return 0;
+    }
+    for (args->at++; *args->at != '\0' && depth > 0; args->at++)
+        depth += (*args->at == '(') - (*args->at == ')');
+    if (depth > 0) {
+        PyErr_SetString(PyExc_ValueError, "incomplete format key");
+        return 0;
+    }
+    key = PyUnicode_FromStringAndSize(begin, args->at - 1 - begin);
+    Py_XSETREF(args->value, key != NULL ? PyObject_GetItem(args->mapping, key) : NULL);
+    args->used = 0;
+    Py_XDECREF(key);
+    return args->value != NULL;
+}
+
+/* A number, or * for the next argument. */
+static int read_size(percent_args *args, Py_ssize_t *size, int is_width)
+{
+    if (*args->at == '*') {
+        PyObject *arg = next_argument(args);
+        args->at++;
+        if (arg != NULL && !PyLong_Check(arg))
+            PyErr_SetString(PyExc_TypeError, "* wants int");
+        else if (arg != NULL)
+            *size = is_width ? PyLong_AsSsize_t(arg) : _PyLong_AsInt(arg);
+        return !PyErr_Occurred();
+    }
+    for (*size = 0; isdigit((unsigned char)*args->at); args->at++) {
+        if (*size > ((is_width ? PY_SSIZE_T_MAX : INT_MAX) - 9) / 10) {
+            PyErr_SetString(PyExc_ValueError, is_width ? "width too big" : "precision too big");
+            return 0;
+        }
+        *size = *size * 10 + (*args->at - '0');
+    }
+    return 1;
+}
+
+/* What follows a %. */
+static int put_percent(py_text *out, percent_args *args)
+{
+    percent f = { .precision = -1 };
+    if (*args->at == '%') {
+        py_put(out, args->at++, 1);
+        return 1;
+    }
+    if (*args->at == '(' && !read_key(args))
+        return 0;
+    for (; *args->at != '\0' && strchr("-+ #0", *args->at) != NULL; args->at++)
+        switch (*args->at) {
+        case '-': f.left = 1; break;
+        case '+': f.sign = '+'; break;
+        case ' ': f.sign = f.sign != 0 ? f.sign : ' '; break;
+        case '#': f.alternate = 1; break;
+        default: f.zero = 1; break;
+        }
+    if (!read_size(args, &f.width, 1))
+        return 0;
+    if (f.width < 0) {
+        f.left = 1;
+        f.width = f.width < -PY_SSIZE_T_MAX ? PY_SSIZE_T_MAX : -f.width;
+    }
+    if (*args->at == '.') {
+        args->at++;
+        if (!read_size(args, &f.precision, 0))
+            return 0;
+        f.precision = Py_MAX(f.precision, 0);
+    }
+    args->at += *args->at == 'h' || *args->at == 'l' || *args->at == 'L';
+    if (*args->at == '\0') {
+        PyErr_SetString(PyExc_ValueError, "incomplete format");
+        return 0;
+    }
+    if (!put_argument(out, args, &f))
+        return 0;
+    args->at++;
+    return 1;
+}
+
+PyObject *PyUnicode_Format(PyObject *format, PyObject *from)
 {
     py_text out = { 0 };
-    const char *at = PyUnicode_AsUTF8(format);
+    percent_args args = { .format = format, .at = PyUnicode_AsUTF8(format), .from = from };
     PyObject *result = NULL;
-    Py_ssize_t used = 0;
-    int ok = at != NULL;
-    while (ok && *at != '\0') {
-        const char *spec = at;
-        size_t n = strcspn(at, "%");
-        int precision = -1;
-        PyObject *arg;
-        py_put(&out, at, n);
-        at += n;
-        if (*at == '\0')
-            break;
-        spec = at++;
-        at += strspn(at, "-+ #0123456789");
-        if (*at == '.') {
-            precision = atoi(at + 1);
-            at += 1 + strspn(at + 1, "0123456789");
+    int ok = args.at != NULL;
+    if (PyMapping_Check(from) && !PyTuple_Check(from) && !PyUnicode_Check(from))
+        args.mapping = from;
+    while (ok && *args.at != '\0') {
+        size_t n = strcspn(args.at, "%");
+        py_put(&out, args.at, n);
+        args.at += n;
+        if (*args.at != '\0') {
+            args.at++;
+            ok = put_percent(&out, &args);
         }
-        if (*at == '%') {
-            py_put(&out, at++, 1);
-            continue;
-        }
-        arg = next_argument(args, &used);
-        ok = arg != NULL && *at != '\0' && put_argument(&out, spec, (size_t)(at - spec), precision, *at, arg);
-        at++;
     }
-    if (ok && PyTuple_Check(args) && used < PyTuple_GET_SIZE(args)) {
+    if (ok && args.mapping == NULL && args.used < (PyTuple_Check(from) ? PyTuple_GET_SIZE(from) : 1)) {
         PyErr_SetString(PyExc_TypeError, "not all arguments converted during string formatting");
         ok = 0;
     }
     if (ok)
         result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);
+    Py_XDECREF(args.value);
     py_text_free(&out);
     return result;
 }

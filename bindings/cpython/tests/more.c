@@ -159,6 +159,57 @@ static void formats(void)
     Py_DECREF(op);
 }
 
+/* format % args */
+static void percents(void)
+{
+    static const char *const of_one[] = {
+        "", "%%", "%s", "%6s|", "%-6s|", "%.1s", "%06s", "%-6.2s|", "%r", "%8r|", "%a", "%c", "%3c|", "%-3c|", "%03c", "%d", "%i", "%u", "%5d|", "%-5d|",
+        "%05d", "%-05d|", "%+d", "% d", "%+ d", "%.3d", "%8.3d|", "%+08.3d", "%x", "%#x", "%X", "%#X", "%#010x", "%o", "%#o", "%#-8o|", "%.5x", "%+x",
+        "%e", "%E", "%.0e", "%#.0e", "%f", "%.2f", "%F", "%10.1f|", "%-10.1f|", "%+010.1f", "% f", "%g", "%G", "%#g", "%.3g", "%.400f", "%ld", "%hd", "%Ls",
+        "%5%", "%(a)s", "%(a", "%", "%5", "%5.", "%y", "\xe2\x82\xac%\xe2\x82\xac", "%99999999999999999999d", "%.99999999999f", "%s%s", "%*d", "%.*f", "%b"
+    };
+    static const char *const of_more[] = {
+        "%s %s %s", "%*d|%s", "%-*d|%s", "%*d|%.*s", "%s", "%s %s", "%s %s %s %s", "%(a)s", "%0*d %s", "%.*f"
+    };
+    static const char *const of_keys[] = {
+        "%(a)s", "%(a)5d|", "%(a)s %(b)s %(a)s", "%((x))s", "%(c)s", "%(a", "%(a)", "%(a)*d", "%s", "%d", "%%", "none", "%(a)s %s", "%s %(a)s", "%s %s"
+    };
+    PyObject *ones[] = {
+        PyLong_FromLong(42), PyLong_FromLong(-7), PyLong_FromLong(0), PyLong_FromString("123456789012345678901234567890", NULL, 10), Py_NewRef(Py_True),
+        PyLong_FromLong(0x20ac), PyLong_FromLong(0x110000), PyFloat_FromDouble(2.5), PyFloat_FromDouble(-0.0), PyFloat_FromDouble(1e20),
+        PyFloat_FromDouble(-Py_HUGE_VAL), PyUnicode_FromString("abc"), PyUnicode_FromString("\xe2\x82\xac"), PyUnicode_FromString(""), Py_NewRef(Py_None),
+        Py_BuildValue("(i)", 5), Py_BuildValue("((is))", 5, "x"), PyTuple_New(0)
+    };
+    PyObject *some[] = { Py_BuildValue("(iii)", 5, 4, 3), Py_BuildValue("(iis)", -6, -42, "abc"), Py_BuildValue("(iiis)", 6, 42, 2, "abc"), Py_BuildValue("(id)", 1, 0.25), Py_BuildValue("(sis)", "a", 5, "b") };
+    PyObject *keys = Py_BuildValue("{sisssi}", "a", 17, "b", "\xc3\xa4", "(x)", 2), *list = Py_BuildValue("[ii]", 1, 2);
+    size_t i, k;
+    say("percents");
+    for (i = 0; i < sizeof ones / sizeof *ones; i++) {
+        for (k = 0; k < sizeof of_one / sizeof *of_one; k++) {
+            PyObject *f = PyUnicode_FromString(of_one[k]);
+            show(of_one[k], PyUnicode_Format(f, ones[i]));
+            Py_DECREF(f);
+        }
+        Py_DECREF(ones[i]);
+    }
+    for (i = 0; i < sizeof some / sizeof *some; i++) {
+        for (k = 0; k < sizeof of_more / sizeof *of_more; k++) {
+            PyObject *f = PyUnicode_FromString(of_more[k]);
+            show(of_more[k], PyNumber_Remainder(f, some[i]));
+            Py_DECREF(f);
+        }
+        Py_DECREF(some[i]);
+    }
+    for (k = 0; k < sizeof of_keys / sizeof *of_keys; k++) {
+        PyObject *f = PyUnicode_FromString(of_keys[k]);
+        show(of_keys[k], PyUnicode_Format(f, keys));
+        show(of_keys[k], PyUnicode_Format(f, list));
+        Py_DECREF(f);
+    }
+    Py_DECREF(keys);
+    Py_DECREF(list);
+}
+
 /* ---- exceptions ---------------------------------------------------------------------------- */
 
 static void show_info(const char *what)
@@ -404,7 +455,7 @@ static void classes(void)
 
 static PyObject *run(PyObject *self, PyObject *none)
 {
-    static void (*const all[])(void) = { operators_, bases, formats, exceptions, texts, memory, classes, NULL };
+    static void (*const all[])(void) = { operators_, bases, formats, percents, exceptions, texts, memory, classes, NULL };
     (void)self, (void)none;
     if (PyType_Ready(&Old_Type) < 0 || PyType_Ready(&New_Type) < 0 || PyType_Ready(&None_Type) < 0 || PyType_Ready(&Proxy_Type) < 0)
         return NULL;

@@ -101,6 +101,7 @@ persistent=src/persistent               # (up to 4.7 they are elsewhere)
 [ ! -d "$sources/python-persistent/persistent" ] || persistent=persistent
 module persistent python-persistent $persistent/cPersistence.c persistent.cPersistence -DNDEBUG "$sources/python-persistent/$persistent/ring.c"
 module frozenlist frozenlist frozenlist/_frozenlist.pyx frozenlist._frozenlist
+module pyyaml pyyaml yaml/_yaml.pyx yaml._yaml -I"$sources/pyyaml/yaml" -lyaml
 unset ASAN_OPTIONS
 module simplejson simplejson simplejson/_speedups.c simplejson._speedups
 

@@ -108,6 +108,7 @@ double PyComplex_ImagAsDouble(PyObject *op);
 Py_complex PyComplex_AsCComplex(PyObject *op);
 
 #define Py_DTSF_ADD_DOT_0 2
+#define Py_DTSF_ALT 4
 char *PyOS_double_to_string(double n, char code, int precision, int flags, int *type);
 #define PyOS_snprintf snprintf
 #define PyFPE_START_PROTECT(message, leave)
