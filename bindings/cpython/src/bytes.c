@@ -235,10 +235,15 @@ static PyObject *richcompare(PyObject *a, PyObject *b, int op)
     Py_RETURN_RICHCOMPARE(order, 0, op);
 }
 
+Py_hash_t _Py_HashBytes(const void *bytes, Py_ssize_t n)
+{
+    return (Py_hash_t)cvm_hash_bytes(bytes, (size_t)n);
+}
+
 static Py_hash_t hash(PyObject *op)
 {
     if (B(op)->ob_shash == -1)
-        B(op)->ob_shash = (Py_hash_t)cvm_hash_bytes(PyBytes_AS_STRING(op), (size_t)PyBytes_GET_SIZE(op));
+        B(op)->ob_shash = _Py_HashBytes(PyBytes_AS_STRING(op), PyBytes_GET_SIZE(op));
     return B(op)->ob_shash;
 }
 

@@ -431,6 +431,19 @@ PyObject *PyObject_CallMethodObjArgs(PyObject *op, PyObject *name, ...)
     return n > 0 ? call_method(name, few, (Py_ssize_t)n, NULL) : NULL;
 }
 
+PyObject *_PyObject_CallMethodIdObjArgs(PyObject *op, _Py_Identifier *name, ...)
+{
+    PyObject *few[FEW] = { op }, *text = PyUnicode_InternFromString(name->string), *result;
+    va_list args;
+    size_t n;
+    va_start(args, name);
+    n = gather(few, args);
+    va_end(args);
+    result = n > 0 && text != NULL ? call_method(text, few, (Py_ssize_t)n, NULL) : NULL;
+    Py_XDECREF(text);
+    return result;
+}
+
 static PyObject *call_format(PyObject *callable, const char *format, va_list args)
 {
     PyObject *value, *tuple, *result;

@@ -269,6 +269,16 @@ PyObject *PyMethod_New(PyObject *function, PyObject *self) { return holder_new(&
 PyObject *PyClassMethod_New(PyObject *callable) { return holder_new(&PyClassMethod_Type, callable, NULL, NULL); }
 PyObject *PyStaticMethod_New(PyObject *callable) { return holder_new(&PyStaticMethod_Type, callable, NULL, NULL); }
 
+PyObject *PyInstanceMethod_New(PyObject *callable) { return holder_new(&PyInstanceMethod_Type, callable, NULL, NULL); }
+
+PyObject *PyInstanceMethod_Function(PyObject *op)
+{
+    if (PyInstanceMethod_Check(op))
+        return H(op)->first;
+    PyErr_BadInternalCall();
+    return NULL;
+}
+
 static PyObject *bound_call(PyObject *op, PyObject *args, PyObject *kwargs)
 {
     PyObject *self = PyTuple_Pack(1, H(op)->second), *all = self != NULL ? PySequence_Concat(self, args) : NULL;
@@ -302,6 +312,14 @@ static PyObject *class_get(PyObject *op, PyObject *x, PyObject *type)
 }
 
 static PyObject *static_get(PyObject *op, PyObject *x, PyObject *type) { (void)x, (void)type; return Py_NewRef(H(op)->first); }
+
+static PyObject *held_call(PyObject *op, PyObject *args, PyObject *kwargs) { return PyObject_Call(H(op)->first, args, kwargs); }
+
+static PyObject *instance_get(PyObject *op, PyObject *x, PyObject *type)
+{
+    (void)type;
+    return x != NULL ? PyMethod_New(H(op)->first, x) : Py_NewRef(H(op)->first);
+}
 
 static PyObject *property_get(PyObject *op, PyObject *x, PyObject *type)
 {
@@ -348,9 +366,21 @@ static PyMemberDef bound_members[] = {
     }
 HOLDER_TYPE(PyMethod_Type, "method", .tp_call = bound_call, .tp_getattro = bound_getattro, .tp_members = bound_members,
             .tp_richcompare = bound_richcompare, .tp_hash = bound_hash, .tp_weaklistoffset = offsetof(holder, weakrefs));
-HOLDER_TYPE(PyClassMethod_Type, "classmethod", .tp_descr_get = class_get);
-HOLDER_TYPE(PyStaticMethod_Type, "staticmethod", .tp_descr_get = static_get);
-HOLDER_TYPE(PyProperty_Type, "property", .tp_descr_get = property_get, .tp_descr_set = property_set);
+static PyMemberDef held_members[] = {
+    { "__func__", T_OBJECT, offsetof(holder, first), READONLY, NULL }, { NULL, 0, 0, 0, NULL }
+};
+static PyMemberDef property_members[] = {
+    { "fget", T_OBJECT, offsetof(holder, first), READONLY, NULL },
+    { "fset", T_OBJECT, offsetof(holder, second), READONLY, NULL },
+    { "fdel", T_OBJECT, offsetof(holder, third), READONLY, NULL },
+    { NULL, 0, 0, 0, NULL }
+};
+HOLDER_TYPE(PyClassMethod_Type, "classmethod", .tp_descr_get = class_get, .tp_members = held_members);
+HOLDER_TYPE(PyStaticMethod_Type, "staticmethod", .tp_descr_get = static_get, .tp_call = held_call, .tp_members = held_members);
+HOLDER_TYPE(PyInstanceMethod_Type, "instancemethod", .tp_descr_get = instance_get, .tp_call = held_call,
+            .tp_getattro = bound_getattro, .tp_members = held_members);
+HOLDER_TYPE(PyProperty_Type, "property", .tp_descr_get = property_get, .tp_descr_set = property_set,
+            .tp_members = property_members);
 
 /* ---- super(type, object) ------------------------------------------------------------ */
 

@@ -45,8 +45,11 @@ PyObject *py_alloc(PyTypeObject *type, Py_ssize_t n)
         return NULL;
     if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)
         Py_INCREF(type);
-    if (type->tp_itemsize > 0)
+    if (type->tp_itemsize > 0) {
         ((PyVarObject *)(void *)ob)->ob_size = n;
+        if (type != &PyTuple_Type && PyType_HasFeature(type, Py_TPFLAGS_TUPLE_SUBCLASS))
+            ((PyTupleObject *)(void *)ob)->filled = 1;          /* the host has none of these */
+    }
     return (PyObject *)(void *)ob;
 }
 

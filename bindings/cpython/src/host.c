@@ -219,7 +219,7 @@ static PyTypeObject *const static_types[] = {
     &PyTuple_Type, &PyList_Type, &PyLong_Type, &PyBool_Type,
     &PyFloat_Type, &PyComplex_Type, &PyBytes_Type, &PyByteArray_Type, &PyMemoryView_Type, &PySlice_Type, &PyCFunction_Type, &PyFunction_Type,
     &py_host_type, &PyMethod_Type, &PyMethodDescr_Type, &PyClassMethodDescr_Type, &PyGetSetDescr_Type, &PyMemberDescr_Type,
-    &PyWrapperDescr_Type, &PyClassMethod_Type, &PyStaticMethod_Type, &PyProperty_Type, &PySuper_Type, &PyModule_Type,
+    &PyWrapperDescr_Type, &PyClassMethod_Type, &PyStaticMethod_Type, &PyInstanceMethod_Type, &PyProperty_Type, &PySuper_Type, &PyModule_Type,
     &PyModuleDef_Type, &PyRange_Type, &py_seqiter_type, &py_calliter_type, &_PyWeakref_RefType, &PyCapsule_Type, &PyCode_Type, &PyFrame_Type,
     &PyTraceBack_Type, &py_managed_buffer_type, &PyDictProxy_Type, &PyReversed_Type, &PyEnum_Type, &PyMap_Type, &PyFilter_Type, &PyZip_Type
 };

@@ -456,11 +456,8 @@ static int list_init(PyObject *op, PyObject *args, PyObject *kwargs)
 
 static PyObject *list_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    PyObject *op = type->tp_alloc(type, 0);
     (void)args, (void)kwargs;
-    if (op != NULL)
-        L(op)->filled = 1;
-    return op;
+    return type->tp_alloc(type, 0);
 }
 
 static PyObject *method_append(PyObject *op, PyObject *x)

@@ -770,6 +770,33 @@ static PyObject *long_divmod(PyObject *a, PyObject *b)
     return both;
 }
 
+PyObject *_PyLong_DivmodNear(PyObject *a, PyObject *b)
+{
+    PyObject *q, *r, *twice, *one, *both = NULL;
+    int order;
+    if (!PyLong_Check(a) || !PyLong_Check(b)) {
+        PyErr_SetString(PyExc_TypeError, "non-integer arguments in division");
+        return NULL;
+    }
+    if (divide(a, b, &q, &r) < 0)
+        return NULL;
+    twice = sum(r, r, 0);               /* its sign is that of b */
+    one = PyLong_FromLong(1);
+    if (twice != NULL && one != NULL) {
+        order = compare_magnitudes(twice, b);
+        if (order > 0 || (order == 0 && SIZE(q) != 0 && (DIGITS(q)[0] & 1) != 0)) {
+            Py_SETREF(q, sum(q, one, 0));
+            Py_SETREF(r, sum(r, b, 1));
+        }
+        both = q != NULL && r != NULL ? PyTuple_Pack(2, q, r) : NULL;
+    }
+    Py_XDECREF(twice);
+    Py_XDECREF(one);
+    Py_XDECREF(q);
+    Py_XDECREF(r);
+    return both;
+}
+
 static PyObject *true_divide(PyObject *a, PyObject *b)
 {
     double x, y;

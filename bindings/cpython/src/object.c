@@ -573,6 +573,27 @@ int _PyObject_LookupAttr(PyObject *op, PyObject *name, PyObject **result)
     return 0;
 }
 
+int _PyObject_LookupAttrString(PyObject *op, const char *name, PyObject **result)
+{
+    PyObject *text = PyUnicode_FromString(name);
+    int code = text != NULL ? _PyObject_LookupAttr(op, text, result) : (*result = NULL, -1);
+    Py_XDECREF(text);
+    return code;
+}
+
+PyObject *_PyObject_GetState(PyObject *op)
+{
+    PyObject *found, *state;
+    int code = _PyObject_LookupAttrString(op, "__getstate__", &found);
+    if (code == 0) {
+        code = _PyObject_LookupAttrString(op, "__dict__", &found);
+        return code == 0 ? Py_NewRef(Py_None) : found;
+    }
+    state = code > 0 ? PyObject_CallNoArgs(found) : NULL;
+    Py_XDECREF(found);
+    return state;
+}
+
 /* An int, or the result of its method `fileno`. */
 int PyObject_AsFileDescriptor(PyObject *op)
 {

@@ -20,15 +20,12 @@ static Py_ssize_t field_count(PyObject *op)
 
 PyObject *PyStructSequence_New(PyTypeObject *type)
 {
-    PyObject *dict = py_ready_type(type) ? py_type_dict(type) : NULL, *n = NULL, *op;
+    PyObject *dict = py_ready_type(type) ? py_type_dict(type) : NULL, *n = NULL;
     if (dict != NULL && type->tp_itemsize == sizeof(PyObject *))
         n = PyDict_GetItemString(dict, "n_sequence_fields");
     if (n == NULL)
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "'%.200s' is no type of struct sequences", type->tp_name);
-    op = type->tp_alloc(type, PyLong_AsSsize_t(n));
-    if (op != NULL)
-        T(op)->filled = 1;
-    return op;
+    return type->tp_alloc(type, PyLong_AsSsize_t(n));
 }
 
 void PyStructSequence_SetItem(PyObject *op, Py_ssize_t i, PyObject *item) { T(op)->ob_item[i] = item; }

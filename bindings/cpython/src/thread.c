@@ -184,21 +184,3 @@ PyInterpreterState *PyThreadState_GetInterpreter(PyThreadState *state) { return 
 int64_t PyInterpreterState_GetID(PyInterpreterState *state) { return (int64_t)(intptr_t)state; }
 int Py_IsInitialized(void) { return 1; }
 int _Py_IsFinalizing(void) { return py_vm != NULL && PY->ended; }
-
-/* ---- clocks ---------------------------------------------------------------- */
-
-static int read_clock(clockid_t which, _PyTime_t *t)
-{
-    struct timespec now;
-    clock_gettime(which, &now);
-    *t = (_PyTime_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    return 0;
-}
-
-#define CLOCK(name, which) \
-    int _PyTime_Get##name##WithInfo(_PyTime_t *t, _Py_clock_info_t *info) { (void)info; return read_clock((which), t); } \
-    _PyTime_t _PyTime_Get##name(void) { _PyTime_t t; read_clock((which), &t); return t; }
-CLOCK(SystemClock, CLOCK_REALTIME)
-CLOCK(MonotonicClock, CLOCK_MONOTONIC)
-CLOCK(PerfCounter, CLOCK_MONOTONIC)
-double _PyTime_AsSecondsDouble(_PyTime_t t) { return (double)t * 1e-9; }

@@ -278,11 +278,8 @@ static PyObject *tuple_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (items == NULL || type == &PyTuple_Type)
         return items;
     op = type->tp_alloc(type, PyTuple_GET_SIZE(items));
-    if (op != NULL) {
-        T(op)->filled = 1;
-        for (i = 0; i < PyTuple_GET_SIZE(items); i++)
-            T(op)->ob_item[i] = Py_XNewRef(PyTuple_GET_ITEM(items, i));
-    }
+    for (i = 0; op != NULL && i < PyTuple_GET_SIZE(items); i++)
+        T(op)->ob_item[i] = Py_XNewRef(PyTuple_GET_ITEM(items, i));
     Py_DECREF(items);
     return op;
 }

@@ -954,7 +954,11 @@ static PyObject *type_call(PyObject *callable, PyObject *args, PyObject *kwargs)
 PyObject *PyType_GenericAlloc(PyTypeObject *type, Py_ssize_t n)
 {
     PyObject *op = (PyObject *)(void *)_PyObject_NewVar(type, n);
-    if (op != NULL && PyType_IS_GC(type))
+    if (op == NULL)
+        return NULL;
+    if (PyType_HasFeature(type, Py_TPFLAGS_LIST_SUBCLASS))
+        ((PyListObject *)(void *)op)->filled = 1;               /* the host has no items of it */
+    if (PyType_IS_GC(type))
         PyObject_GC_Track(op);
     return op;
 }

@@ -170,6 +170,36 @@ PyObject *PyUnicode_DecodeUTF8(const char *bytes, Py_ssize_t n, const char *erro
     return op;
 }
 
+/* The number of bytes without a character at the end whose last bytes are missing. */
+static Py_ssize_t complete_utf8(const char *bytes, Py_ssize_t n)
+{
+    const unsigned char *end = (const unsigned char *)bytes + n;
+    Py_ssize_t back;
+    for (back = 1; back <= 3 && back <= n; back++) {
+        unsigned char first = end[-back], second = back > 1 ? end[1 - back] : 0;
+        if ((first & 0xc0) == 0x80)
+            continue;
+        if (back >= (first >= 0xf5 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 1))
+            break;
+        if (back > 1 && ((first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) || (first == 0xf0 && second < 0x90)
+                         || (first == 0xf4 && second >= 0x90)))
+            break;
+        return n - back;
+    }
+    return n;
+}
+
+PyObject *PyUnicode_DecodeUTF8Stateful(const char *bytes, Py_ssize_t n, const char *errors, Py_ssize_t *consumed)
+{
+    PyObject *op;
+    if (consumed != NULL)
+        n = complete_utf8(bytes, n);
+    op = PyUnicode_DecodeUTF8(bytes, n, errors);
+    if (consumed != NULL && op != NULL)
+        *consumed = n;
+    return op;
+}
+
 PyObject *PyUnicode_FromStringAndSize(const char *utf8, Py_ssize_t n)
 {
     return utf8 != NULL ? PyUnicode_DecodeUTF8(utf8, n, NULL) : PyUnicode_New(n, 0x7f);
@@ -712,6 +742,14 @@ Py_ssize_t PyUnicode_CopyCharacters(PyObject *to, Py_ssize_t at, PyObject *from,
     for (i = 0; i < n; i++)
         PyUnicode_WRITE(U(to)->kind, U(to)->data, at + i, PyUnicode_READ_CHAR(from, start + i));
     return n;
+}
+
+PyObject *_PyUnicode_Copy(PyObject *op)
+{
+    PyObject *copy = PyUnicode_New(PyUnicode_GET_LENGTH(op), PyUnicode_MAX_CHAR_VALUE(op));
+    if (copy != NULL && PyUnicode_CopyCharacters(copy, 0, op, 0, PyUnicode_GET_LENGTH(op)) < 0)
+        Py_CLEAR(copy);
+    return copy;
 }
 
 int PyUnicode_Resize(PyObject **op, Py_ssize_t n)

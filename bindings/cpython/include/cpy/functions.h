@@ -2,7 +2,7 @@
 #ifndef CPY_FUNCTIONS_H
 #define CPY_FUNCTIONS_H
 
-extern PyTypeObject PyCFunction_Type, PyMethod_Type, PyMethodDescr_Type, PyFunction_Type, PyClassMethod_Type,
+extern PyTypeObject PyCFunction_Type, PyMethod_Type, PyMethodDescr_Type, PyFunction_Type, PyClassMethod_Type, PyInstanceMethod_Type,
     PyStaticMethod_Type, PyProperty_Type, PyGetSetDescr_Type, PyMemberDescr_Type, PyClassMethodDescr_Type,
     PyWrapperDescr_Type;
 
@@ -57,6 +57,10 @@ PyObject *PyDescr_NewGetSet(PyTypeObject *type, PyGetSetDef *def);
 PyObject *PyDescr_NewMember(PyTypeObject *type, PyMemberDef *def);
 PyObject *PyStaticMethod_New(PyObject *callable);
 PyObject *PyClassMethod_New(PyObject *callable);
+PyObject *PyInstanceMethod_New(PyObject *callable);
+PyObject *PyInstanceMethod_Function(PyObject *op);      /* borrowed */
+#define PyInstanceMethod_Check(op) Py_IS_TYPE(op, &PyInstanceMethod_Type)
+#define PyInstanceMethod_GET_FUNCTION(op) PyMethod_GET_FUNCTION(op)
 #define PyDescr_IsData(op) (Py_TYPE(op)->tp_descr_set != NULL)
 
 #define PY_VECTORCALL_ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1))
@@ -96,6 +100,8 @@ typedef struct _Py_Identifier {
 #define _PyObject_SetAttrId(op, id, value) PyObject_SetAttrString((op), (id)->string, (value))
 #define _PyObject_CallMethodId(op, id, ...) PyObject_CallMethod((op), (id)->string, __VA_ARGS__)
 #define _PyObject_CallMethodIdNoArgs(op, id) PyObject_CallMethod((op), (id)->string, NULL)
+#define _PyObject_LookupAttrId(op, id, result) _PyObject_LookupAttrString((op), (id)->string, (result))
+PyObject *_PyObject_CallMethodIdObjArgs(PyObject *op, _Py_Identifier *name, ...);
 #define _PyObject_CallMethodIdOneArg(op, id, arg) PyObject_CallMethod((op), (id)->string, "(O)", (arg))
 
 int PyArg_Parse(PyObject *args, const char *format, ...);

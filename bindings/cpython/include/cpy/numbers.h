@@ -45,6 +45,7 @@ unsigned long long PyLong_AsUnsignedLongLongMask(PyObject *op);
 double PyLong_AsDouble(PyObject *op);
 void *PyLong_AsVoidPtr(PyObject *op);
 int _PyLong_AsInt(PyObject *op);
+PyObject *_PyLong_DivmodNear(PyObject *a, PyObject *b); /* the quotient that is next, or even, and the remainder */
 PyObject *_PyLong_FromUid(unsigned id);           /* (-1 for the id that stands for none) */
 PyObject *_PyLong_FromGid(unsigned id);
 int _Py_Uid_Converter(PyObject *op, unsigned *id); /* for the format O& */

@@ -36,6 +36,7 @@ struct _Py_AnyPointer {
 #define _Py_ANY(pointer) (void *)(pointer)
 #endif
 
+#define _PyObject_EXTRA_INIT _PyObject_IMMORTAL, (void *)(intptr_t)!    /* a count of 1, and the type, follow */
 #define PyObject_HEAD_INIT(type) { _PyObject_IMMORTAL, NULL, _Py_ANY(type) },
 #define PyVarObject_HEAD_INIT(type, size) { { _PyObject_IMMORTAL, NULL, _Py_ANY(type) }, (size) },
 
@@ -548,6 +549,8 @@ int PyObject_SetAttrString(PyObject *op, const char *name, PyObject *value);
 #define PyObject_DelAttrString(op, name) PyObject_SetAttrString(op, name, NULL)
 int PyObject_HasAttr(PyObject *op, PyObject *name);
 int _PyObject_LookupAttr(PyObject *op, PyObject *name, PyObject **result);     /* 0: there is none, and no exception is set */
+int _PyObject_LookupAttrString(PyObject *op, const char *name, PyObject **result);
+PyObject *_PyObject_GetState(PyObject *op);     /* what __getstate__ gives, or the attributes, or None */
 int PyObject_HasAttrString(PyObject *op, const char *name);
 PyObject *PyObject_GenericGetAttr(PyObject *op, PyObject *name);
 int PyObject_GenericSetAttr(PyObject *op, PyObject *name, PyObject *value);
@@ -562,6 +565,7 @@ PyObject *PyObject_SelfIter(PyObject *op);
 Py_hash_t PyObject_Hash(PyObject *op);
 Py_hash_t PyObject_HashNotImplemented(PyObject *op);
 Py_hash_t _Py_HashPointer(const void *p);
+Py_hash_t _Py_HashBytes(const void *bytes, Py_ssize_t n);
 int PyObject_IsTrue(PyObject *op);
 int PyObject_Not(PyObject *op);
 int PyCallable_Check(PyObject *op);

@@ -68,6 +68,15 @@ int _PyTime_GetMonotonicClockWithInfo(_PyTime_t *t, _Py_clock_info_t *info);
 int _PyTime_GetPerfCounterWithInfo(_PyTime_t *t, _Py_clock_info_t *info);
 double _PyTime_AsSecondsDouble(_PyTime_t t);
 
+/* Seconds as time_t, and as the calendar's fields. -1 after a failure. */
+typedef enum { _PyTime_ROUND_FLOOR, _PyTime_ROUND_CEILING, _PyTime_ROUND_HALF_EVEN, _PyTime_ROUND_UP } _PyTime_round_t;
+time_t _PyLong_AsTime_t(PyObject *op);
+int _PyTime_ObjectToTime_t(PyObject *op, time_t *seconds, _PyTime_round_t round);
+int _PyTime_ObjectToTimeval(PyObject *op, time_t *seconds, long *microseconds, _PyTime_round_t round);
+int _PyTime_AsTimevalTime_t(_PyTime_t t, time_t *seconds, int *microseconds, _PyTime_round_t round);
+int _PyTime_localtime(time_t t, struct tm *tm);
+int _PyTime_gmtime(time_t t, struct tm *tm);
+
 /* Where an error arose: a code object has names, a frame a line. Nothing is run by them. */
 typedef struct {
     PyObject_HEAD
