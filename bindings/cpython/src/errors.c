@@ -106,6 +106,31 @@ static PyMemberDef stop_members[] = {
     { "value", T_OBJECT, offsetof(PyStopIterationObject, value), 0, NULL }, { NULL, 0, 0, 0, NULL }
 };
 
+/* ---- OSError: a number, its text, and the name of a file ----------------------------- */
+
+/* Borrowed: argument i, if there are two or more; or None. */
+static PyObject *os_argument(PyObject *op, Py_ssize_t i)
+{
+    PyObject *args = E(op)->args;
+    Py_ssize_t n = args != NULL ? PyTuple_GET_SIZE(args) : 0;
+    return n >= 2 && i < n ? PyTuple_GET_ITEM(args, i) : Py_None;
+}
+
+static PyObject *os_get(PyObject *op, void *number) { return Py_NewRef(os_argument(op, (Py_ssize_t)(intptr_t)number)); }
+
+static PyObject *os_str(PyObject *op)
+{
+    PyObject *code = os_argument(op, 0), *text = os_argument(op, 1), *name = os_argument(op, 2);
+    if (name != Py_None)
+        return PyUnicode_FromFormat("[Errno %S] %S: %R", code, text, name);
+    return code != Py_None ? PyUnicode_FromFormat("[Errno %S] %S", code, text) : exception_str(op);
+}
+
+static PyGetSetDef os_getset[] = {
+    { "errno", os_get, NULL, NULL, (void *)0 }, { "strerror", os_get, NULL, NULL, (void *)1 },
+    { "filename", os_get, NULL, NULL, (void *)2 }, { NULL, NULL, NULL, NULL, NULL }
+};
+
 /* ---- attributes ----------------------------------------------------------------- */
 
 static PyObject *get_traceback(PyObject *op, void *none)
@@ -188,6 +213,8 @@ PyTypeObject *py_exception_types(size_t *n)
             t->tp_base = &types[bases[i]];
         }
     }
+    types[NUMBER_OSError].tp_str = os_str;
+    types[NUMBER_OSError].tp_getset = os_getset;
     stop = &types[NUMBER_StopIteration];
     if (!(stop->tp_flags & Py_TPFLAGS_READY)) {
         stop->tp_basicsize = sizeof(PyStopIterationObject);

@@ -347,8 +347,38 @@ static PyObject *is_integer(PyObject *op, PyObject *none)
     return PyBool_FromLong(isfinite(x) && floor(x) == x);
 }
 
+static PyObject *as_integer_ratio(PyObject *op, PyObject *none)
+{
+    PyObject *one, *ratio = NULL, *parts[2] = { NULL, NULL }, *shift;
+    double x = PyFloat_AS_DOUBLE(op);
+    int exponent, shifted;
+    (void)none;
+    if (isinf(x))
+        return PyErr_Format(PyExc_OverflowError, "cannot convert Infinity to integer ratio");
+    if (isnan(x))
+        return PyErr_Format(PyExc_ValueError, "cannot convert NaN to integer ratio");
+    for (x = frexp(x, &exponent); x != floor(x); exponent--)
+        x *= 2;
+    one = PyLong_FromLong(1);
+    parts[0] = PyLong_FromDouble(x);
+    parts[1] = Py_XNewRef(one);
+    shift = PyLong_FromLong(abs(exponent));
+    shifted = exponent < 0;
+    if (parts[0] != NULL && parts[1] != NULL && shift != NULL) {
+        Py_SETREF(parts[shifted], PyNumber_Lshift(parts[shifted], shift));
+        if (parts[shifted] != NULL)
+            ratio = PyTuple_Pack(2, parts[0], parts[1]);
+    }
+    Py_XDECREF(shift);
+    Py_XDECREF(one);
+    Py_XDECREF(parts[0]);
+    Py_XDECREF(parts[1]);
+    return ratio;
+}
+
 static PyMethodDef methods[] = {
-    { "__format__", py_format_spec, METH_O, NULL }, { "is_integer", is_integer, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL }
+    { "__format__", py_format_spec, METH_O, NULL }, { "is_integer", is_integer, METH_NOARGS, NULL },
+    { "as_integer_ratio", as_integer_ratio, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL }
 };
 
 PyTypeObject PyFloat_Type = {

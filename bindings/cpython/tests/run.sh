@@ -128,6 +128,32 @@ for name in weak same sets more words kinds wide; do
     expect "$says is what CPython says" cmp "$out/said" "$says"
 done
 
+# ---- datetime.h: the module datetime is CPython's
+dates=$here/dates.c says=$here/dates.txt
+datetime=$modules/_datetimemodule.c
+# shellcheck disable=SC2086
+expect "dates.c compiles" $CC $flags $dates -o "$out/dates.so"
+if [ ! -f "$datetime" ]; then
+    skip "dates: there are no sources of python3.11 (make deps-all)"
+# shellcheck disable=SC2086
+elif ! $CC $flags -I"$modules" "$datetime" -o "$out/_datetime.so" -lm 2>"$out/errors"; then
+    fail "_datetimemodule.c does not compile: $(head -n 3 "$out/errors")"
+else
+    for mode in '' '--nursery 8k' --stress '--incremental --stress'; do
+        [ "$QUICK$mode" = 1--stress ] && continue
+        # shellcheck disable=SC2086
+        "$pvm" $mode --extension "$out/_datetime.so" --extension "$out/dates.so" -e "(begin
+            (set-attr! (module 'datetime) 'datetime_CAPI (attr (import '_datetime) 'datetime_CAPI))
+            (display (call (import 'dates) 'run)) (exit 0))" >"$out/said" 2>&1
+        expect "dates $mode" cmp "$out/said" "$says"
+    done
+fi
+if [ -f "$python_headers/Python.h" ]; then
+    expect "dates.c compiles for CPython" $CC -O1 -fPIC -shared -I"$python_headers" $dates -o "$out/python/dates.so"
+    PYTHONPATH=$out/python python3 -c "import dates; print(dates.run(), end='')" >"$out/said" 2>&1
+    expect "$says is what CPython says" cmp "$out/said" "$says"
+fi
+
 # ---- the examples, both at once
 mkdir -p "$out/extensions"
 for file in buffer graph; do
