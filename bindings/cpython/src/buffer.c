@@ -271,13 +271,6 @@ static PyObject *array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return op;
 }
 
-static PyObject *array_item(PyObject *op, Py_ssize_t i)
-{
-    if (i < 0 || i >= PyByteArray_GET_SIZE(op))
-        return PyErr_Format(PyExc_IndexError, "bytearray index out of range");
-    return PyLong_FromLong((unsigned char)A(op)->ob_start[i]);
-}
-
 static PyObject *array_richcompare(PyObject *a, PyObject *b, int op)
 {
     PyObject *x, *y, *result;
@@ -292,11 +285,11 @@ static PyObject *array_richcompare(PyObject *a, PyObject *b, int op)
 }
 
 static PyBufferProcs array_as_buffer = { array_getbuffer, array_releasebuffer };
-static PySequenceMethods array_as_sequence = { .sq_length = PyByteArray_Size, .sq_item = array_item };
 
 PyTypeObject PyByteArray_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "bytearray", .tp_basicsize = sizeof(PyByteArrayObject),
-    .tp_dealloc = array_dealloc, .tp_repr = array_repr, .tp_as_sequence = &array_as_sequence,
+    .tp_dealloc = array_dealloc, .tp_repr = array_repr, .tp_as_sequence = &py_bytearray_as_sequence,
+    .tp_as_mapping = &py_bytearray_as_mapping, .tp_methods = py_bytearray_methods,
     .tp_hash = PyObject_HashNotImplemented, .tp_as_buffer = &array_as_buffer, .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_richcompare = array_richcompare, .tp_iter = PySeqIter_New, .tp_new = array_new
 };

@@ -271,33 +271,8 @@ static PyObject *bytes_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return PyObject_Bytes(x);
 }
 
-static PyObject *decode(PyObject *op, PyObject *args, PyObject *kwargs)
-{
-    static char *names[] = { "encoding", "errors", NULL };
-    const char *encoding = NULL, *errors = NULL;
-    return PyArg_ParseTupleAndKeywords(args, kwargs, "|ss:decode", names, &encoding, &errors)
-         ? PyUnicode_Decode(PyBytes_AS_STRING(op), PyBytes_GET_SIZE(op), encoding, errors) : NULL;
-}
-
-static PyObject *hex(PyObject *op, PyObject *none)
-{
-    Py_ssize_t i, n = PyBytes_GET_SIZE(op);
-    PyObject *text = PyUnicode_New(2 * n, 127);
-    (void)none;
-    for (i = 0; text != NULL && i < n; i++) {
-        unsigned char byte = (unsigned char)PyBytes_AS_STRING(op)[i];
-        PyUnicode_1BYTE_DATA(text)[2 * i] = (Py_UCS1)"0123456789abcdef"[byte >> 4];
-        PyUnicode_1BYTE_DATA(text)[2 * i + 1] = (Py_UCS1)"0123456789abcdef"[byte & 15];
-    }
-    return text;
-}
-
-static PyMethodDef methods[] = {
-    { "decode", _PyCFunction_CAST(decode), METH_VARARGS | METH_KEYWORDS, NULL },
-    { "hex", hex, METH_NOARGS, NULL },
-    { NULL, NULL, 0, NULL }
-};
-static PySequenceMethods as_sequence = { .sq_length = length, .sq_concat = concat, .sq_repeat = repeat, .sq_item = item };
+static PySequenceMethods as_sequence = { .sq_length = length, .sq_concat = concat, .sq_repeat = repeat, .sq_item = item,
+    .sq_contains = py_bytes_contain };
 static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = py_subscript };
 static PyBufferProcs as_buffer = { getbuffer, NULL };
 
@@ -305,5 +280,5 @@ PyTypeObject PyBytes_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "bytes", .tp_basicsize = offsetof(PyBytesObject, ob_sval) + 1,
     .tp_itemsize = 1, .tp_repr = repr, .tp_hash = hash, .tp_as_sequence = &as_sequence, .tp_as_mapping = &as_mapping,
     .tp_as_buffer = &as_buffer, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BYTES_SUBCLASS,
-    .tp_richcompare = richcompare, .tp_iter = PySeqIter_New, .tp_methods = methods, .tp_new = bytes_new
+    .tp_richcompare = richcompare, .tp_iter = PySeqIter_New, .tp_methods = py_bytes_methods, .tp_new = bytes_new
 };

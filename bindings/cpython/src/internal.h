@@ -174,6 +174,10 @@ extern PyTypeObject py_host_type, py_seqiter_type, py_calliter_type, py_listiter
 PyObject *py_subscript(PyObject *op, PyObject *key);       /* of list, tuple, bytes and str */
 PyObject *py_format_spec(PyObject *op, PyObject *spec);     /* __format__ of str, int and float */
 PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs);
+extern PyMethodDef py_bytes_methods[], py_bytearray_methods[];
+extern PySequenceMethods py_bytearray_as_sequence;
+extern PyMappingMethods py_bytearray_as_mapping;
+int py_bytes_contain(PyObject *op, PyObject *part);
 PyObject *py_bytes_repr(const char *bytes, Py_ssize_t n, const char *before, const char *after);
 PyObject *py_vec_to_tuple(PyObject *const *args, Py_ssize_t n);
 PyObject *py_call_host(PyObject *op, PyObject *const *args, Py_ssize_t n);

@@ -977,7 +977,27 @@ static PyObject *to_bytes(PyObject *op, PyObject *args, PyObject *kwargs)
     return bytes;
 }
 
+static PyObject *from_bytes(PyObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = { "bytes", "byteorder", "signed", NULL };
+    PyObject *op, *bytes, *value = NULL;
+    const char *order = "big";
+    int is_signed = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|sp:from_bytes", names, &op, &order, &is_signed))
+        return NULL;
+    bytes = PyObject_Bytes(op);
+    if (bytes != NULL && strcmp(order, "little") != 0 && strcmp(order, "big") != 0)
+        PyErr_SetString(PyExc_ValueError, "byteorder must be either 'little' or 'big'");
+    else if (bytes != NULL)
+        value = _PyLong_FromByteArray((unsigned char *)PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes), strcmp(order, "little") == 0, is_signed);
+    Py_XDECREF(bytes);
+    if (value != NULL && type != (PyObject *)(void *)&PyLong_Type)
+        Py_SETREF(value, PyObject_CallOneArg(type, value));
+    return value;
+}
+
 static PyMethodDef methods[] = {
+    { "from_bytes", _PyCFunction_CAST(from_bytes), METH_VARARGS | METH_KEYWORDS | METH_CLASS, NULL },
     { "bit_length", bit_length, METH_NOARGS, NULL }, { "__format__", py_format_spec, METH_O, NULL },
     { "to_bytes", _PyCFunction_CAST(to_bytes), METH_VARARGS | METH_KEYWORDS, NULL },
     { NULL, NULL, 0, NULL }

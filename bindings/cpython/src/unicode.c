@@ -897,9 +897,14 @@ PyObject *PyUnicode_Replace(PyObject *op, PyObject *from, PyObject *to, Py_ssize
 {
     Py_ssize_t at = 0, n = PyUnicode_GET_LENGTH(from), length = PyUnicode_GET_LENGTH(op), found;
     PyObject *result = PyUnicode_New(0, 0), *part;
+    int is_first = 1;
     if (most < 0)
         most = PY_SSIZE_T_MAX;
-    while (result != NULL && n > 0 && most-- > 0 && (found = PyUnicode_Find(op, from, at, length, 1)) >= 0) {
+    while (result != NULL && most-- > 0) {
+        found = n > 0 ? PyUnicode_Find(op, from, at, length, 1) : is_first ? 0 : at + 1;      /* nothing is everywhere */
+        if (found < 0 || found > length)
+            break;
+        is_first = 0;
         part = PyUnicode_Substring(op, at, found);
         PyUnicode_Append(&result, part);
         PyUnicode_Append(&result, to);

@@ -57,6 +57,10 @@ static void methods_of_str(void)
             call("zfill", op, "zfill", Py_BuildValue("(n)", n));
         }
         call("lines", op, "splitlines", Py_BuildValue("(O)", Py_True));
+        for (n = 0; n < 3; n++) {
+            call("replace", op, "replace", Py_BuildValue("(ss)", n == 0 ? "" : n == 1 ? "a" : "two", "\xe2\x82\xac"));
+            call("replace", op, "replace", Py_BuildValue("(ssn)", n == 0 ? "" : n == 1 ? "a" : "aa", "-", n));
+        }
         Py_DECREF(op);
     }
     {
