@@ -65,6 +65,7 @@ typedef struct py_state {
     PyObject **in_repr;             /* objects whose text is being made: see Py_ReprEnter */
     size_t repr_count, repr_capacity;
     PyObject *modules;              /* by name */
+    const char *importing;          /* NULL, or the name of the module whose function of initialization runs */
     PyObject *interned, *empty_tuple;
     PyObject *unraisable;           /* NULL, or what gets exceptions that nobody else can get */
     struct _PyWeakReference *told, *last_told;      /* their objects went, and their callbacks are still to be called */

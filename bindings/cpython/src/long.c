@@ -1041,7 +1041,7 @@ BOOL_BITWISE(bool_xor, ^, long_xor)
 static PyNumberMethods bool_as_number = { .nb_and = bool_and, .nb_or = bool_or, .nb_xor = bool_xor };
 
 PyTypeObject PyBool_Type = {
-    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "bool", .tp_basicsize = offsetof(PyLongObject, ob_digit),
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "bool", .tp_basicsize = sizeof(PyLongObject),
     .tp_itemsize = sizeof(uint32_t), .tp_repr = bool_repr, .tp_as_number = &bool_as_number,
     .tp_flags = Py_TPFLAGS_DEFAULT, .tp_base = &PyLong_Type, .tp_new = bool_new
 };

@@ -69,9 +69,19 @@ int PyModule_AddFunctions(PyObject *op, PyMethodDef *defs)
     return 0;
 }
 
+/* A module that makes itself while it is imported has the name by which it is imported. */
+static const char *whole_name(const char *name)
+{
+    const char *whole = PY->importing, *last = whole != NULL ? strrchr(whole, '.') : NULL;
+    if (last == NULL || strcmp(last + 1, name) != 0)
+        return name;
+    PY->importing = NULL;
+    return whole;
+}
+
 static PyObject *from_def(PyModuleDef *def)
 {
-    PyObject *op = module_new(def->m_name, def);
+    PyObject *op = module_new(whole_name(def->m_name), def);
     if (op != NULL && (PyModule_AddFunctions(op, def->m_methods) < 0
                        || (def->m_doc != NULL && PyModule_SetDocString(op, def->m_doc) < 0)))
         Py_CLEAR(op);
@@ -335,8 +345,12 @@ int PyImport_AppendInittab(const char *name, PyObject *(*init)(void))
 
 static PyObject *initialize(const char *name, PyObject *(*init)(void))
 {
-    PyObject *op = init(), *result;
+    const char *outer = PY->importing;
+    PyObject *op, *result;
     PyModuleDef *def = NULL;
+    PY->importing = name;
+    op = init();
+    PY->importing = outer;
     if (op == NULL) {
         if (!PyErr_Occurred())
             PyErr_Format(PyExc_SystemError, "initialization of %s failed without raising an exception", name);
@@ -442,15 +456,47 @@ PyObject *PyImport_Import(PyObject *name)
     return text != NULL ? PyImport_ImportModule(text) : NULL;
 }
 
+/* New: the whole name of what a module with these globals calls by a name with `level` dots in front. */
+static PyObject *absolute_name(PyObject *name, PyObject *globals, int level)
+{
+    PyObject *package = globals != NULL ? PyDict_GetItemString(globals, "__package__") : NULL, *whole;
+    Py_ssize_t end;
+    int has_parent = 1;
+    if (package == NULL || package == Py_None) {
+        package = globals != NULL ? PyDict_GetItemString(globals, "__name__") : NULL;
+        if (package == NULL)
+            return PyErr_Format(PyExc_KeyError, "'__name__' not in globals");
+        if (PyDict_GetItemString(globals, "__path__") == NULL && PyUnicode_Check(package)) {    /* it is no package */
+            has_parent = PyUnicode_FindChar(package, '.', 0, PY_SSIZE_T_MAX, 1) >= 0;
+            level++;
+        }
+    }
+    if (!PyUnicode_Check(package))
+        return PyErr_Format(PyExc_TypeError, "package must be a string");
+    for (end = PyUnicode_GET_LENGTH(package); end > 0 && level > 1; level--)
+        end = PyUnicode_FindChar(package, '.', 0, end, -1);
+    if (end <= 0)
+        return PyErr_Format(PyExc_ImportError, has_parent && PyUnicode_GET_LENGTH(package) > 0
+                            ? "attempted relative import beyond top-level package" : "attempted relative import with no known parent package");
+    package = PyUnicode_Substring(package, 0, end);
+    whole = package == NULL ? NULL : PyUnicode_GET_LENGTH(name) > 0 ? PyUnicode_FromFormat("%U.%U", package, name) : Py_NewRef(package);
+    Py_XDECREF(package);
+    return whole;
+}
+
 /* `import name`, and `from name import ...` if there is a list of names. */
 PyObject *PyImport_ImportModuleLevelObject(PyObject *name, PyObject *globals, PyObject *locals, PyObject *from, int level)
 {
     PyObject *op, *top;
     Py_ssize_t dot;
     int named = from != NULL && from != Py_None ? PyObject_IsTrue(from) : 0;
-    (void)globals, (void)locals;
-    if (level > 0)
-        return PyErr_Format(PyExc_ImportError, "attempted relative import of '%U'", name);
+    (void)locals;
+    if (level > 0) {
+        name = absolute_name(name, globals, level);
+        op = name != NULL ? PyImport_Import(name) : NULL;
+        Py_XDECREF(name);
+        return op;
+    }
     op = named < 0 ? NULL : PyImport_Import(name);
     dot = PyUnicode_FindChar(name, '.', 0, PY_SSIZE_T_MAX, 1);
     if (op == NULL || named || dot < 0)

@@ -159,6 +159,38 @@ static void formats(void)
     Py_DECREF(op);
 }
 
+static void import(const char *name, const char *key, const char *value, int level)
+{
+    PyObject *globals = PyDict_New(), *text = PyUnicode_FromString(value), *from = Py_BuildValue("[s]", "a"), *op;
+    PyDict_SetItemString(globals, key, text);
+    op = PyImport_ImportModuleLevel(name, globals, NULL, from, level);
+    show(name, op != NULL ? PyObject_GetAttrString(op, "__name__") : NULL);
+    Py_XDECREF(op);
+    Py_DECREF(from);
+    Py_DECREF(text);
+    Py_DECREF(globals);
+}
+
+static void imports(void)
+{
+    static const char *const names[] = { "pack", "pack.x", "pack.y", "pack.y.z" };
+    size_t i;
+    say("imports");
+    for (i = 0; i < 4; i++)
+        PyObject_SetAttrString(PyImport_AddModule(names[i]), "a", Py_None);
+    import("pack.x", "__package__", "other", 0);
+    import("x", "__package__", "pack", 1);
+    import("", "__package__", "pack", 1);
+    import("y.z", "__package__", "pack", 1);
+    import("z", "__package__", "pack.y", 1);
+    import("x", "__package__", "pack.y", 2);
+    import("", "__package__", "pack.y", 2);
+    import("x", "__package__", "pack.y", 3);
+    import("x", "__package__", "pack", 2);
+    import("x", "__package__", "", 1);
+    import("x", "other", "pack", 1);
+}
+
 /* format % args */
 static void percents(void)
 {
@@ -455,7 +487,7 @@ static void classes(void)
 
 static PyObject *run(PyObject *self, PyObject *none)
 {
-    static void (*const all[])(void) = { operators_, bases, formats, percents, exceptions, texts, memory, classes, NULL };
+    static void (*const all[])(void) = { operators_, bases, formats, percents, imports, exceptions, texts, memory, classes, NULL };
     (void)self, (void)none;
     if (PyType_Ready(&Old_Type) < 0 || PyType_Ready(&New_Type) < 0 || PyType_Ready(&None_Type) < 0 || PyType_Ready(&Proxy_Type) < 0)
         return NULL;

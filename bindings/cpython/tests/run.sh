@@ -185,6 +185,7 @@ says() {
 }
 probe=$out/probe/probe.so
 says "--extension" 0 42 "$pvm" --extension "$probe" -e "(call (import 'probe) 'as-long 42)"
+says "the name of a module in a package" 0 pack.probe "$pvm" --extension pack="$probe" -e "(attr (import 'pack.probe) '__name__)"
 says "an extension twice" 0 42 "$pvm" --extension "$probe" --extension "$probe" -e "(call (import 'probe) 'as-long 42)"
 says "an extension that is not there" 1 missing.so "$pvm" --extension "$out/missing.so" -e "(import 'missing)"
 printf 'no code' >"$out/text.so"
