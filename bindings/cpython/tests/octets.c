@@ -18,9 +18,10 @@ static PyObject *new_one(int is_array, const char *bytes, Py_ssize_t n)
 
 static void methods_of_both(void)
 {
+#define BYTES(text) { text, sizeof text - 1 }
     static const struct { const char *bytes; Py_ssize_t n; } all[] = {
-        { "", 0 }, { "a", 1 }, { "Hello wOrld", 11 }, { "  two \t\n\r\v\f spaces ", 20 }, { "a,b,,c,", 7 }, { "-42", 3 }, { "x\ny\r\nz\rw\vv\fu\x1ct\x85s", 18 },
-        { "\xc3\xa4\xe9\xa0 \xff", 6 }, { "\x1c\x1f\xa0\x85", 4 }, { "a\0b\0\0", 5 }, { "UPPER", 5 }, { "12", 2 }, { "prefix.suffix", 13 }, { " \t ", 3 }
+        BYTES(""), BYTES("a"), BYTES("Hello wOrld"), BYTES("  two \t\n\r\v\f spaces "), BYTES("a,b,,c,"), BYTES("-42"), BYTES("x\ny\r\nz\rw\vv\fu\x1ct\x85s"),
+        BYTES("\xc3\xa4\xe9\xa0 \xff"), BYTES("\x1c\x1f\xa0\x85"), BYTES("a\0b\0\0"), BYTES("UPPER"), BYTES("12"), BYTES("prefix.suffix"), BYTES(" \t ")
     };
     static const char *const plain[] = {
         "split", "rsplit", "splitlines", "strip", "lstrip", "rstrip", "lower", "upper", "capitalize", "title", "swapcase", "isalpha",
