@@ -75,14 +75,16 @@ static void methods_of_both(void)
 static void types_(void)
 {
     static const char *const hex[] = { "", "00ff", "0 1", " 01 aB\n", "0", "0g", "g0", "\xc3\xa4" };
-    PyObject *types[] = { (PyObject *)&PyBytes_Type, (PyObject *)&PyByteArray_Type }, *of_int = (PyObject *)&PyLong_Type, *options;
+    PyObject *types[] = { (PyObject *)&PyBytes_Type, (PyObject *)&PyByteArray_Type }, *of_int = (PyObject *)&PyLong_Type, *options, *op, *args;
     size_t i, k;
     for (k = 0; k < 2; k++)
         for (i = 0; i < sizeof hex / sizeof *hex; i++)
             show(hex[i], PyObject_CallMethod(types[k], "fromhex", "s", hex[i]));
     show("no text", PyObject_CallMethod(types[0], "fromhex", "i", 5));
-    show("join", PyObject_CallMethod(PyBytes_FromString(","), "join", "([i])", 5));
-    show("str", PyObject_CallMethod(PyBytes_FromString("abc"), "split", "s", "b"));
+    op = PyBytes_FromString("abc");
+    show("join", PyObject_CallMethod(op, "join", "([i])", 5));
+    show("str", PyObject_CallMethod(op, "split", "s", "b"));
+    Py_DECREF(op);
     show("big", PyObject_CallMethod(of_int, "from_bytes", "ys", "\x80\x01\x02", "big"));
     show("little", PyObject_CallMethod(of_int, "from_bytes", "ys", "\x80\x01\x02", "little"));
     show("none", PyObject_CallMethod(of_int, "from_bytes", "ys", "", "little"));
@@ -91,7 +93,11 @@ static void types_(void)
     show("text", PyObject_CallMethod(of_int, "from_bytes", "ss", "a", "big"));
     show("long", PyObject_CallMethod(of_int, "from_bytes", "ys", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "big"));
     options = Py_BuildValue("{sO}", "signed", Py_True);
-    show("signed", PyObject_Call(PyObject_GetAttrString(of_int, "from_bytes"), Py_BuildValue("(ys)", "\x80\x01\x02", "big"), options));
+    op = PyObject_GetAttrString(of_int, "from_bytes");
+    args = Py_BuildValue("(ys)", "\x80\x01\x02", "big");
+    show("signed", PyObject_Call(op, args, options));
+    Py_DECREF(args);
+    Py_DECREF(op);
     show("bool", PyObject_CallMethod((PyObject *)&PyBool_Type, "from_bytes", "ys", "\x02", "big"));
     Py_DECREF(options);
 }
