@@ -1,4 +1,4 @@
-/* dates.c - datetime.h, and the module behind it, which is CPython's own: dates.txt is what CPython says. */
+/* dates.c - datetime.h, and the module behind it, which is CPython's own: dates.utf8 is what CPython says. */
 #include "say.h"
 #include <datetime.h>
 

@@ -1,5 +1,5 @@
 /* octets.c - the methods of bytes and bytearray, and what changes a bytearray. As an extension of our own that says the same
- * in CPython: octets.txt. */
+ * in CPython: octets.utf8. */
 #include "say.h"
 
 /* Calls the method with these arguments; then shows what op is now, if it is a bytearray. */

@@ -129,7 +129,7 @@ for name in weak same sets more words octets kinds wide; do
 done
 
 # ---- datetime.h: the module datetime is CPython's
-dates=$here/dates.c says=$here/dates.txt
+dates=$here/dates.c says=$here/dates.utf8
 datetime=$modules/_datetimemodule.c
 # shellcheck disable=SC2086
 expect "dates.c compiles" $CC $flags $dates -o "$out/dates.so"
