@@ -168,7 +168,7 @@ $(call lua_checked_out,$(1))/lua.a: $(LUA_SOURCES)/$(1)/src/lmem.c $(LUA_TESTS)/
 	CC='$$(CC)' CFLAGS='$(LUA_SANITIZE)' sh $(LUA_TESTS)/checked.sh $(LUA_SOURCES)/$(1) $$@
 $(call lua_checked_out,$(1))/embed: $(call lua_checked_out,$(1))/lua.a $(LUA_EMBED) $(LUA_NODES_H) $(LUA_HEADERS) \
         $(LUA_DIR)/rawrefcount.c $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_DEPS)
-	$$(LUA_CHECKED_COMPILE) -DRRCI_IMPLEMENTED -DRRCL_IMPLEMENTED -c $(WIDGETS_DIR)/lua/widgets.c -o $$(@D)/widgets.o
+	$$(LUA_CHECKED_COMPILE) -DRRCI_IMPLEMENTED -DRRCI_CLOSED_IMPLEMENTED -DRRCL_IMPLEMENTED -c $(WIDGETS_DIR)/lua/widgets.c -o $$(@D)/widgets.o
 	$$(LUA_CHECKED_COMPILE) -DEMBED_SCRIPTS -DUNIT_CMOCKA=0 $(LUA_EMBED) \
 	    $(WIDGETS) $$(@D)/widgets.o $$< $$(LDFLAGS) -lm -o $$@
 endef
