@@ -1461,7 +1461,7 @@ int strcmp(const char *a, const char *b);
 #define RRCI_SURVIVOR_IS_FIXED 1
 #else
 #define RRCI_SURVIVOR_IS_FIXED 0
-#define RRC_HOST_SURVIVOR(heap, p) ((heap)->desc.survivor((heap)->desc.userdata, (p)))
+#define RRC_HOST_SURVIVOR(heap, p) ((heap)->desc.survivor((heap)->p_userdata, (p)))
 #endif
 
 #ifndef RRC_HOST_PROPAGATE
@@ -1877,6 +1877,7 @@ struct rrc_heap {
     const rrci_layer *layer;        /* NULL: there is none */
     void         *layer_data;       /* the layer's own */
     size_t        layer_bytes;      /* in front of each object of rrc_gc_new */
+    void         *p_userdata;       /* for the hooks survivor and parted, which a layer can replace; else desc.userdata */
     rrci_state    state;
     rrci_state    rest;             /* the state between collections */
     const rrc_type *blamed[RRCI_BLAMED];    /* types of objects with a wrong bias: see rrci_is_news */
@@ -4870,7 +4871,7 @@ RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t in
         heap->parted += parts & 1;
         RRCI_BEGIN_HOOK(heap);
         if (heap->desc.parted != NULL)
-            heap->desc.parted(heap->desc.userdata, link.p, link.ob);
+            heap->desc.parted(heap->p_userdata, link.p, link.ob);
         RRCI_END_HOOK(heap);
     }
     rrci_bury(heap, link.ob, function);
@@ -8294,6 +8295,7 @@ static rrc_heap *rrci_make_heap(const rrc_desc *desc, const char *config, const 
         return NULL;
     memset(heap, 0, sizeof *heap);
     heap->desc = *desc;
+    heap->p_userdata = desc->userdata;
     heap->memory = sizeof *heap;
     heap->layer = layer;
     if (layer != NULL) {

@@ -129,7 +129,7 @@ static object *vm_new(vm *m, size_t count)
 #include "bindings/closed/rrc_closed.h"
 
 /* 2: its object has it as tag. */
-typedef struct cell { rrc_cell head; weak_ref life; } cell;
+typedef struct cell { rrc_cell head; weak_ref life; struct binding *binding; } cell;
 
 typedef struct binding {
     vm       *m;
@@ -148,29 +148,42 @@ static const rrc_type View = { .tp_name = "View", .tp_basicsize = sizeof(rrc_obj
 
 static object *object_of(const rrc_cell *c) { return c->object; }
 
-static void cell_died(void *c) { rrc_cell_died(c); }
+static void cell_died(void *c) { rrc_cell_died(((cell *)c)->binding->heap, c); }
 
 static void watch(void *b, rrc_cell *c)
 {
-    (void)b;
+    ((cell *)c)->binding = b;
     object_of(c)->tag = c;
     vm_watch(&((cell *)c)->life, c->object, cell_died, c);
 }
 
-static int is_live(void *b, const rrc_cell *c) { (void)b; return ((const cell *)c)->life.to != NULL; }
+static int is_live(void *b, const rrc_cell *c, int may_defer)
+{
+    (void)b, (void)may_defer;
+    return ((const cell *)c)->life.to != NULL;
+}
 
 static void forget(void *b, rrc_cell *c)
 {
-    if (is_live(b, c))
+    if (is_live(b, c, 0))
         object_of(c)->tag = NULL;
     vm_unwatch(((binding *)b)->m, &((cell *)c)->life);
 }
 
-static void pin(void *b, rrc_cell *c, int on) { (void)b; object_of(c)->pins += on ? 1 : -1; }
+static int pin(void *b, rrc_cell *c, int on)
+{
+    if (is_live(b, c, 0))
+        object_of(c)->pins += on ? 1 : -1;
+    return on && is_live(b, c, 0);
+}
 
 /* ---- 6. edge nodes ---- */
 
-static void *new_node(void *b) { return vm_new(((binding *)b)->m, NODE_FIELDS); }
+static void *new_node(void *b, rrc_object *ob, size_t n)
+{
+    (void)ob, (void)n;
+    return vm_new(((binding *)b)->m, NODE_FIELDS);
+}
 
 static int write_node(void *b, rrc_cell *node, rrc_cell *const *targets, size_t n)
 {

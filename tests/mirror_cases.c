@@ -107,8 +107,7 @@ static rrc_object *listener_new(vm *v, vm_object **p, int number)
     check_int(rrc_gc_track(v->heap, ob), RRC_OK);
     *p = vm_new(v, number);
     vm_root(v, *p, 1);
-    RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
-    check_int(vm_link(v, *p, ob, 0), RRC_OK);
+    check_int(vm_link(v, *p, ob, RRC_O), RRC_OK);
     rrc_decref(v->heap, ob);
     return ob;
 }
@@ -1027,7 +1026,7 @@ static void a_node_of_the_hosts(void)
     live_on(w, 1);
     node = rrc_closed_node(w->v->heap, at(w, a));
     check(node != NULL);
-    rrc_closed_set_node(w->v->heap, at(w, a), node);
+    check_ptr(rrc_cell_keep_node(w->v->heap, at(w, a), NULL), node);
     m_refer(w, a, 0, NOBODY);
     live_on(w, 2);
     check_ptr(rrc_closed_node(w->v->heap, at(w, a)), node);
@@ -1266,8 +1265,7 @@ static rrc_object *new_view(whole_host *w, vm_object *captured)
     VIEW(ob)->captured = captured;
     if (captured != NULL)
         vm_point(VM_OF(w), VIEW(ob)->object, 0, captured);
-    RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
-    check_int(vm_link(VM_OF(w), VIEW(ob)->object, ob, 1), RRC_OK);
+    check_int(vm_link(VM_OF(w), VIEW(ob)->object, ob, RRC_P), RRC_OK);
     return ob;
 }
 
@@ -1283,8 +1281,7 @@ static void new_proxy(whole_host *w, rrc_object *ob, int is_rooted)
     vm_object *o = vm_new(VM_OF(w), 0);
 
     vm_root(VM_OF(w), o, is_rooted);
-    RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
-    check_int(vm_link(VM_OF(w), o, ob, 0), RRC_OK);
+    check_int(vm_link(VM_OF(w), o, ob, RRC_O), RRC_OK);
     rrc_decref(w->heap, ob);
 }
 
@@ -1874,9 +1871,8 @@ static void what_was_put_off_is_linked_between_slices(void)
         for (i = 0; i < slices && is_open; i++)
             is_open = !m_work(w, 1);
         was_weak |= RRC_REFCNT(at(w, b)) < 0;
-        check_int(vm_link(w->v, w->p[q].at, at(w, b), 1), RRC_OK);
+        check_int(vm_link(w->v, w->p[q].at, at(w, b), RRC_P), RRC_OK);
         check_int(w->v->logged[RRC_EUNLINKED], 0);
-        RRC_REFCNT(at(w, b)) += RRC_REFCNT_FROM_PYPY;
         w->ob[b].p = q;
         w->ob[b].is_p = 1;
         w->p[q].ob = b;

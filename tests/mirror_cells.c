@@ -20,6 +20,7 @@ typedef struct being {
 typedef struct own_cell {
     rrc_cell head;
     int mark;
+    rrc_heap *heap;
 } own_cell;
 
 typedef struct world {
@@ -74,19 +75,30 @@ static void call(void (**function)(world *w), world *w)
         once(w);
 }
 
-static void pin(void *userdata, rrc_cell *c, int on)
+static int is_live(void *userdata, const rrc_cell *c, int may_defer)
 {
-    check(c->object != NULL && c->is_pinned == on);
+    (void)userdata, (void)may_defer;
+    check(c->object != NULL);
+    return !being_of(c)->is_dead && !being_of(c)->is_found;
+}
+
+static int pin(void *userdata, rrc_cell *c, int on)
+{
+    check(c->object != NULL && (int)c->is_pinned != on);
+    if (on && !is_live(userdata, c, 0))
+        return 0;
     being_of(c)->pins += on ? 1 : -1;
     check(being_of(c)->pins == on);
     call(&((world *)userdata)->in_pin, (world *)userdata);
+    return on;
 }
 
 static void watch(void *userdata, rrc_cell *c)
 {
-    check(being_of(c)->cell == NULL && c->ob != NULL && c->heap == ((world *)userdata)->heap);
+    check(being_of(c)->cell == NULL && c->ob != NULL && rrc_cell_at(((world *)userdata)->heap, c->number) == c);
     check_int(((own_cell *)c)->mark, 0);
     ((own_cell *)c)->mark = 77;
+    ((own_cell *)c)->heap = ((world *)userdata)->heap;
     being_of(c)->cell = c;
     ((world *)userdata)->watched++;
 }
@@ -104,17 +116,11 @@ static void forget(void *userdata, rrc_cell *c)
     ((world *)userdata)->forgotten++;
 }
 
-static int is_live(void *userdata, const rrc_cell *c)
-{
-    (void)userdata;
-    check(c->object != NULL);
-    return !being_of(c)->is_dead && !being_of(c)->is_found;
-}
-
-static void *new_node(void *userdata)
+static void *new_node(void *userdata, rrc_object *ob, size_t n)
 {
     world *w = (world *)userdata;
 
+    check(rrc_gc_is_tracked(w->heap, ob) && n <= REFS);
     call(&w->in_node, w);
     if (w->fail_node > 0) {
         w->fail_node--;
@@ -129,7 +135,7 @@ static int write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, 
     being *b = being_of(node);
     size_t i;
 
-    check(node->is_node && n <= REFS && b->cell == node && is_live(w, node));
+    check(node->is_node && n <= REFS && b->cell == node && is_live(w, node, 0));
     if (n == 0) {
         w->emptied++;
         b->count = 0;
@@ -327,7 +333,7 @@ static void die(being *b)
     b->is_dead = 1;
     check_int(b->pins, 0);
     b->cell = NULL;
-    rrc_cell_died(c);
+    rrc_cell_died(((own_cell *)c)->heap, c);
 }
 
 static void step(world *w)
@@ -368,7 +374,7 @@ static void a_cell_goes_with_its_link(void)
     check_ptr(rrc_to_obj(w->heap, ob), c);
     check_int(closed_stats_of(w).cells, 1);
     check_int(stats_of(w).o_young + stats_of(w).o_old, 1);
-    check_int(rrc_cell_unlink(c), RRC_OK);
+    check_int(rrc_cell_unlink(w->heap, c), RRC_OK);
     check_ptr(b->cell, NULL);
     check_ptr(rrc_cell_of(w->heap, ob), NULL);
     check_int(closed_stats_of(w).cells, 0);
@@ -386,6 +392,88 @@ static void a_cell_goes_with_its_link(void)
     rrc_decref(w->heap, ob);
     rrc_run_pending(w->heap, 0);
     check_int(stats_of(w).objects, 0);
+    close_world(w);
+}
+
+/* The p of a link is its cell: the header cannot refuse this, and the host must not do it. */
+static void one_object_has_two_p_links(void)
+{
+    world *w = open_world();
+    being *b;
+    rrc_object *first = new_view(w, &b), *second = rrc_new(w->heap, &View);
+    rrc_cell *c = b->cell;
+
+    b->cell = NULL;                     /* the host forgets that it has one */
+    b->pins = 0;
+    check_int(rrc_cell_link(w->heap, b, second, RRC_P), RRC_OK);
+    check(b->cell != c && rrc_cell_of(w->heap, first) == c && rrc_cell_of(w->heap, second) == b->cell);
+    check_int(rrc_check(w->heap), RRC_OK);
+    check_int(rrc_cell_unlink(w->heap, b->cell), RRC_OK);
+    b->pins = 1;
+    check_int(rrc_cell_unlink(w->heap, c), RRC_OK);
+    rrc_decref(w->heap, first);
+    rrc_decref(w->heap, second);
+    close_world(w);
+}
+
+static void cells_have_numbers(void)
+{
+    world *w = open_world();
+    unsigned number = rrc_cell_reserve(w->heap), i;
+    being *b, *own;
+    rrc_object *ob = new_view(w, &b);
+    rrc_cell *c = b->cell;
+
+    check(number > 0 && c->number == number && rrc_cell_at(w->heap, number) == c);
+    check_ptr(rrc_cell_at(w->heap, 0), NULL);
+    check_ptr(rrc_cell_at(w->heap, 1000000), NULL);
+    check_int(rrc_cell_unlink(w->heap, c), RRC_OK);
+    check_ptr(rrc_cell_at(w->heap, number), NULL);
+    check_int(rrc_cell_reserve(w->heap), number);
+    for (i = 0; i < 200; i++) {
+        own = new_being(w);
+        c = rrc_cell_new(w->heap, own, ob);
+        check(c != NULL && own->cell == c && c->object == own && c->ob == ob && !c->is_node && c->tag == 0);
+        check_ptr(rrc_cell_at(w->heap, c->number), c);
+        check(c->number <= number + i);
+    }
+    check_int(closed_stats_of(w).cells, 200);
+    rrc_cell_free(w->heap, c);
+    check_ptr(own->cell, NULL);
+    check_int(closed_stats_of(w).cells, 199);
+    for (i = 0; i < (unsigned)w->used; i++)
+        if (w->beings[i].cell != NULL)
+            rrc_cell_free(w->heap, w->beings[i].cell);
+    rrc_decref(w->heap, ob);
+    check_int(rrc_cell_reserve(NULL), 0);
+    close_world(w);
+}
+
+/* ... although its object owns nothing. */
+static void the_host_keeps_a_node(void)
+{
+    world *w = open_world();
+    rrc_object *bare = new_tracked(w), *ob = rrc_new(w->heap, &View);
+    being *first = new_being(w), *second = new_being(w), *proxy;
+    rrc_cell *node;
+
+    check_ptr(rrc_cell_keep_node(w->heap, bare, NULL), NULL);
+    check_ptr(rrc_cell_keep_node(w->heap, ob, first), NULL);     /* it is not tracked */
+    proxy = link_new(w, bare, RRC_O);
+    node = rrc_cell_keep_node(w->heap, bare, first);
+    check(node != NULL && node->object == first && first->pins == 1 && proxy->node == node);
+    step(w);
+    check_ptr(node_of(w, bare), node);
+    check_ptr(rrc_cell_keep_node(w->heap, bare, second), node);
+    rrc_decref(w->heap, bare);
+    check_int(first->pins, 0);
+    first->is_found = 1;
+    node = rrc_cell_keep_node(w->heap, bare, second);
+    check(node != NULL && node->object == second && proxy->node == node);
+    first->is_dead = 1;
+    step(w);
+    check_ptr(node_of(w, bare), node);
+    rrc_decref(w->heap, ob);
     close_world(w);
 }
 
@@ -909,7 +997,7 @@ static void a_burial_takes_the_next_cell(void)
     step(w);
     rrc_decref(w->heap, t.owner);
     node = node_of(w, t.owner);
-    check_ptr(t.proxy->cell->next, node);
+    check(t.proxy->cell->number < node->number);
     being_of(node)->is_dead = t.proxy->is_dead = 1;
     node->object = t.proxy->cell->object = NULL;
     rrc_cell_bury_all(w->heap);
@@ -959,7 +1047,7 @@ static void visit_cell(void *arg, rrc_cell *c)
     if (c->is_node)
         return;
     ob = c->ob;
-    check_int(rrc_cell_unlink(c), RRC_OK);
+    check_int(rrc_cell_unlink(w->heap, c), RRC_OK);
     b = new_being(w);
     check_int(rrc_cell_link(w->heap, b, ob, RRC_O), RRC_OK);
 }
@@ -992,8 +1080,9 @@ static void each_cell_is_visited(void)
     close_world(w);
 }
 
-/* Four views, the newest first. While one is visited, another one goes: first the next one, then an earlier one. */
+/* Four views, the oldest first. While one is visited, another one goes: first the next one, then an earlier one. */
 typedef struct walk {
+    world *w;
     being *b[4];
     int seen[4], count;
 } walk;
@@ -1007,10 +1096,10 @@ static void part_another(void *arg, rrc_cell *c)
         i++;
     check(i < 4 && k->count < 4);
     k->seen[k->count++] = i;
-    if (i == 3)
-        check_int(rrc_cell_unlink(k->b[2]->cell), RRC_OK);
-    else if (i == 1)
-        check_int(rrc_cell_unlink(k->b[3]->cell), RRC_OK);
+    if (i == 0)
+        check_int(rrc_cell_unlink(k->w->heap, k->b[1]->cell), RRC_OK);
+    else if (i == 2)
+        check_int(rrc_cell_unlink(k->w->heap, k->b[0]->cell), RRC_OK);
 }
 
 static void others_go_while_one_is_visited(void)
@@ -1021,11 +1110,12 @@ static void others_go_while_one_is_visited(void)
     int i;
 
     memset(&k, 0, sizeof k);
+    k.w = w;
     for (i = 0; i < 4; i++)
         ob[i] = new_view(w, &k.b[i]);
     rrc_cell_each(w->heap, part_another, &k);
     check_int(k.count, 3);
-    check(k.seen[0] == 3 && k.seen[1] == 1 && k.seen[2] == 0);
+    check(k.seen[0] == 0 && k.seen[1] == 2 && k.seen[2] == 3);
     check_int(closed_stats_of(w).cells, 2);
     for (i = 0; i < 4; i++)
         rrc_decref(w->heap, ob[i]);
@@ -1105,7 +1195,7 @@ static void break_the_rule(world *w)
     check_int(rrc_cell_link(w->heap, b, w->victim, RRC_O), RRC_EPHASE);
     w->logged--;
     check_ptr(b->cell, NULL);
-    check_int(rrc_cell_unlink(rrc_cell_of(w->heap, w->victim)), RRC_EPHASE);
+    check_int(rrc_cell_unlink(w->heap, rrc_cell_of(w->heap, w->victim)), RRC_EPHASE);
     w->logged--;
 }
 
@@ -1213,7 +1303,7 @@ static void only_the_hooks_that_must_be(void)
     b = link_new(w, ob, RRC_P);
     check_int(b->pins, 1);
     rrc_decref(w->heap, ob);
-    rrc_cell_died(rrc_cell_of(w->heap, ob));
+    rrc_cell_died(w->heap, rrc_cell_of(w->heap, ob));
     check_int(closed_stats_of(w).cells, 0);
     close_world(w);
 }
@@ -1401,7 +1491,7 @@ static void forget_sees_a_light_object(void)
     rrc_object *light = rrc_new(w->heap, &View);
     being *b = link_new(w, light, RRC_P | RRC_LIGHT | RRC_GIVE);
 
-    check_int(rrc_cell_unlink(b->cell), RRC_OK);
+    check_int(rrc_cell_unlink(w->heap, b->cell), RRC_OK);
     check_int(w->objects_at_forget, 1);
     close_world(w);
 }
@@ -1571,7 +1661,8 @@ static void numbers_until_the_heap_has_ended(void)
 UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_a_light_object),
     UNIT(static_objects_get_cells),
     UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
-    UNIT(a_cell_goes_with_its_link), UNIT(a_link_that_fails_leaves_no_cell),
+    UNIT(a_cell_goes_with_its_link), UNIT(cells_have_numbers), UNIT(the_host_keeps_a_node),
+    UNIT(one_object_has_two_p_links), UNIT(a_link_that_fails_leaves_no_cell),
     UNIT(a_failing_link_changes_nothing), UNIT(memory_is_lacking_for_a_link),
     UNIT(a_node_refers_to_the_targets), UNIT(hooks_fail), UNIT(memory_is_lacking_for_a_step),
     UNIT(a_proxy_is_joined_with_its_node), UNIT(targets_die_in_new_node), UNIT(targets_die_in_write_node),

@@ -121,8 +121,8 @@ static void find_living(vm *v)
     for (i = 0; i < v->slots.count; i++) {
         vm_slot *s = (vm_slot *)v->slots.at[i];
 
-        if (s->is_used && s->ob != NULL && s->weak != NULL && !is_dead(v, s->weak) && RRC_TYPE(s->ob) != NULL
-                && RRC_TYPE(s->ob)->tp_outside != NULL)
+        if (!s->head.is_node && s->weak != NULL && !is_dead(v, s->weak) && RRC_TYPE(s->head.ob) != NULL
+                && RRC_TYPE(s->head.ob)->tp_outside != NULL)
             push(&v->living, s);
     }
 }
@@ -208,10 +208,8 @@ static void finalize(vm *v, vm_object *o)
     vm_slot *s = o->slot;
 
     o->has_finalizer = 0;
-    if (s != NULL && s->ob != NULL && RRC_LINK(s->ob) != (rrc_gcref)s) {
-        s->owner = NULL, o->slot = NULL;        /* a step has dissolved the link */
-    } else if (s != NULL && s->ob != NULL && !v->closed) {
-        rrc_object *ob = s->ob;
+    if (s != NULL && !s->head.is_node && !v->closed) {
+        rrc_object *ob = s->head.ob;
         vm_slot *node = (vm_slot *)rrc_closed_node(v->heap, ob);
 
         if (node != NULL && node->weak == NULL && o->node != NULL && o->node->slot == NULL) {
@@ -328,54 +326,17 @@ void vm_root(vm *v, vm_object *o, int on)
 
 /* ---- slots ---- */
 
-static vm_slot *new_slot(vm *v, vm_object *o, rrc_object *ob)
-{
-    vm_slot *s;
-
-    if (v->free_slots.count > 0) {
-        s = (vm_slot *)v->free_slots.at[--v->free_slots.count];
-    } else {
-        s = (vm_slot *)malloc(sizeof *s);
-        if (s == NULL)
-            abort();
-        push(&v->slots, s);
-    }
-    s->weak = s->owner = o;
-    s->ob = ob;
-    s->anchored = 0;
-    s->is_used = 1;
-    o->slot = s;
-    return s;
-}
-
-static void release_slot(vm *v, vm_slot *s)
-{
-    check(s->is_used);
-    if (s->owner != NULL)
-        s->owner->slot = NULL;
-    memset(s, 0, sizeof *s);
-    push(&v->free_slots, s);
-}
-
 /* A proxy has a finalizer; what else is linked has not, or may. */
-int vm_link(vm *v, vm_object *o, rrc_object *ob, int is_p)
+int vm_link(vm *v, vm_object *o, rrc_object *ob, int kind)
 {
-    vm_slot *node = (vm_slot *)rrc_closed_node(v->heap, ob), *s = new_slot(v, o, ob);
-    vm_object *former = o->node;
-    int code;
+    int code = rrc_cell_link(v->heap, o, ob, kind);
 
-    if (node != NULL && node->weak != NULL) {
-        o->node = node->weak;
-        barrier(v, o, o->node);
-    }
-    code = is_p ? rrc_create_link_pypy(v->heap, s, ob) : rrc_create_link_pyobj(v->heap, s, ob);
-    if (code != RRC_OK) {
-        o->node = former;
-        release_slot(v, s);
-    } else if (RRC_TYPE(ob)->tp_outside != NULL) {
+    if (code != RRC_OK)
+        return code;
+    if (RRC_TYPE(ob)->tp_outside != NULL) {
         o->has_finalizer = 1;
         o->finalized = 0;
-    } else if (!is_p) {
+    } else if ((kind & RRC_O) != 0) {
         o->has_finalizer = 1;
     }
     return code;
@@ -383,14 +344,12 @@ int vm_link(vm *v, vm_object *o, rrc_object *ob, int is_p)
 
 int vm_unlink(vm *v, rrc_object *ob)
 {
-    vm_slot *s = (vm_slot *)RRC_LINK(ob);       /* (rrc_to_obj does not give a p that anchor has found dead) */
-    int code = rrc_unlink(v->heap, ob);
+    vm_slot *s = (vm_slot *)RRC_LINK(ob);       /* (rrc_to_obj does not give a p that pin has found dead) */
+    vm_object *owner = s->owner;
+    int code = rrc_cell_unlink(v->heap, &s->head);
 
-    if (code == RRC_OK && s->ob == ob) {        /* (a light ob has been freed) */
-        if (s->owner != NULL)
-            s->owner->node = NULL;
-        release_slot(v, s);
-    }
+    if (code == RRC_OK && owner != NULL)
+        owner->node = NULL;
     return code;
 }
 
@@ -403,105 +362,94 @@ vm_object *vm_object_of(vm *v, rrc_object *ob)
 
 /* ---- hooks ---- */
 
-static rrc_gcref survivor(void *userdata, rrc_gcref p)
+static void watch(void *userdata, rrc_cell *c)
 {
     vm *v = (vm *)userdata;
-    vm_slot *s = (vm_slot *)p;
+    vm_slot *s = (vm_slot *)c;
 
-    check(!v->closed && s->is_used);
-    if (s->weak != NULL)
-        return p;
-    if (s->ob != NULL)      /* p of a link, which the header dissolves now */
-        release_slot(v, s);
-    return NULL;
+    check(s->weak == NULL && rrc_cell_at(v->heap, c->number) == c);
+    s->weak = s->owner = (vm_object *)c->object;
+    s->weak->slot = s;
+    s->place = v->slots.count;
+    push(&v->slots, s);
 }
 
-static int anchor(void *userdata, rrc_object *ob, int on)
+static void forget(void *userdata, rrc_cell *c)
 {
     vm *v = (vm *)userdata;
-    vm_slot *s = (vm_slot *)rrc_closed_target(v->heap, ob);
+    vm_slot *s = (vm_slot *)c, *last = (vm_slot *)v->slots.at[--v->slots.count];
 
-    check((!v->closed || v->ending) && s != NULL && s->is_used);
+    check(!s->anchored && v->slots.at[s->place] == (s == last ? (void *)last : (void *)s));
+    if (s->owner != NULL)
+        s->owner->slot = NULL;
+    v->slots.at[s->place] = last;
+    last->place = s->place;
+}
+
+static int is_live(void *userdata, const rrc_cell *c, int may_defer)
+{
+    check(!((vm *)userdata)->closed && c->object != NULL);
+    (void)may_defer;
+    return ((const vm_slot *)c)->weak != NULL;
+}
+
+static int pin(void *userdata, rrc_cell *c, int on)
+{
+    vm *v = (vm *)userdata;
+    vm_slot *s = (vm_slot *)c;
+
+    check((!v->closed || v->ending) && s->anchored == !on);
     if (on && s->weak == NULL)
         return 0;
     s->anchored = on;
     if (on && v->marking)
         mark(v, s->weak);
-    return 1;
+    return on;
 }
 
-/* The edge node of ob, made if need be. */
-static vm_object *node_of(vm *v, rrc_object *ob)
-{
-    vm_slot *s = (vm_slot *)rrc_closed_node(v->heap, ob);
-    vm_object *o;
-
-    if (s != NULL && s->weak != NULL)
-        return s->weak;
-    o = vm_new(v, -1);
-    s = (vm_slot *)rrc_closed_node(v->heap, ob);
-    if (s != NULL && s->weak != NULL)
-        return s->weak;                 /* a finalizer, which ran just now, got it back */
-    if (s != NULL) {
-        s->weak = s->owner = o;
-        o->slot = s;
-    } else {
-        s = new_slot(v, o, NULL);
-    }
-    rrc_closed_set_node(v->heap, ob, s);
-    return o;
-}
-
-static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+static void *new_node(void *userdata, rrc_object *ob, size_t n)
 {
     vm *v = (vm *)userdata;
-    vm_object *o, *child;
-    vm_object **list;
-    vm_slot *s;
-    size_t i, count = 0;
 
-    check(!v->closed);
-    if (targets == NULL) {
-        check_int(n, 0);
-        s = (vm_slot *)rrc_closed_node(v->heap, ob);
-        if (s->weak != NULL)
-            s->weak->list_count = 0;
-        release_slot(v, s);
-        return 0;
-    }
+    check(!v->closed && rrc_gc_is_tracked(v->heap, ob) && n <= SIZE_MAX);
     if (v->fail_mirror_at > 0 && ++v->mirror_calls == v->fail_mirror_at) {
+        v->failed++;
+        return NULL;
+    }
+    return vm_new(v, -1);
+}
+
+static int write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
+{
+    vm *v = (vm *)userdata;
+    vm_object *o = ((vm_slot *)node)->weak, **list;
+    size_t i;
+
+    check(!v->closed && node->is_node && o != NULL);
+    if (n > 0 && v->fail_mirror_at > 0 && ++v->mirror_calls == v->fail_mirror_at) {
         v->failed++;
         return 1;
     }
     list = (vm_object **)malloc((n + 1) * sizeof *list);
     if (list == NULL)
         abort();
-    o = node_of(v, ob);
-    o->pinned++;
     for (i = 0; i < n; i++) {
-        s = (vm_slot *)rrc_closed_target(v->heap, targets[i]);
-        child = s == NULL ? node_of(v, targets[i]) : s->weak;
-        if (child == NULL) {
-            rrc_touch(v->heap, targets[i]);     /* nothing protects what it refers to any more */
-            continue;
-        }
-        child->pinned++;
-        list[count++] = child;
+        list[i] = ((const vm_slot *)targets[i])->weak;
+        check(list[i] != NULL);
+        barrier(v, o, list[i]);
     }
     free(o->list);
     o->list = list;
-    o->list_count = count;
-    for (i = 0; i < count; i++) {
-        list[i]->pinned--;
-        barrier(v, o, list[i]);
-    }
-    o->pinned--;
-    s = (vm_slot *)rrc_to_obj(v->heap, ob);
-    if (s != NULL && s->weak != NULL) {
-        s->weak->node = o;
-        barrier(v, s->weak, o);
-    }
+    o->list_count = n;
     return 0;
+}
+
+static void join(void *userdata, rrc_cell *proxy, rrc_cell *node)
+{
+    vm_object *o = ((const vm_slot *)proxy)->weak;
+
+    o->node = ((const vm_slot *)node)->weak;
+    barrier((vm *)userdata, o, o->node);
 }
 
 /* When a collection at once has found its dead, the wrappers that live are rooted before any finalizer runs. */
@@ -518,7 +466,7 @@ static void collect(void *userdata)
     collect_now(v, 0);
     v->finds_living = 0;
     for (i = 0; i < v->living.count; i++)
-        rrc_touch(v->heap, ((vm_slot *)v->living.at[i])->ob);
+        rrc_touch(v->heap, ((vm_slot *)v->living.at[i])->head.ob);
     v->living.count = 0;
     v->stopped = 0;                     /* finalizers may collect */
     vm_run_finalizers(v);
@@ -625,9 +573,14 @@ vm *vm_open(const vm_options *options, uint64_t seed)
     memset(&desc, 0, sizeof desc);
     memset(&closed, 0, sizeof closed);
     desc.userdata = v;
-    desc.survivor = survivor;
-    closed.mirror = mirror;
-    closed.anchor = anchor;
+    closed.cell_size = sizeof(vm_slot);
+    closed.pin = pin;
+    closed.watch = watch;
+    closed.forget = forget;
+    closed.new_node = new_node;
+    closed.write_node = write_node;
+    closed.join = join;
+    closed.is_live = is_live;
     desc.collect = collect;
     desc.realloc = allocate;
     desc.log = write_log;
@@ -647,13 +600,10 @@ void vm_close(vm *v)
         free(((vm_object *)v->objects.at[i])->list);
         free(v->objects.at[i]);
     }
-    for (i = 0; i < v->slots.count; i++)
-        free(v->slots.at[i]);
     free(v->objects.at);
     free(v->gray.at);
     free(v->to_finalize.at);
     free(v->slots.at);
-    free(v->free_slots.at);
     free(v->living.at);
     free(v);
 }

@@ -3,7 +3,7 @@
  * when objects are made, in any of three ways. The header only gets the hooks of
  * >>mirror.
  *
- * p and edge nodes are slots: weak references, whose memory is used again soon. */
+ * Cells are slots: weak references, whose memory is used again soon. */
 
 #ifndef MIRROR_HOST_H
 #define MIRROR_HOST_H
@@ -21,10 +21,11 @@ typedef struct vm vm;
 typedef struct vm_object vm_object;
 
 typedef struct vm_slot {
+    rrc_cell head;
     vm_object *weak;            /* NULL: it died */
     vm_object *owner;           /* the same; it is known for longer if its finalizer is still to be run */
-    rrc_object *ob;
-    int anchored, is_used;
+    size_t place;               /* in vm.slots */
+    int anchored;
 } vm_slot;
 
 struct vm_object {
@@ -54,7 +55,7 @@ typedef struct vm_pointers {
 struct vm {
     rrc_heap *heap;
     vm_options options;
-    vm_pointers objects, gray, to_finalize, slots, free_slots;
+    vm_pointers objects, gray, to_finalize, slots;
     int marking, in_minor, in_collection, closed, frozen;
     int ending;                 /* inside rrc_heap_free, which roots what it needs */
     int stopped;                /* only collections that rrc_gc_collect asks for */
@@ -91,8 +92,8 @@ vm_object *vm_new(vm *v, int number);
 void vm_point(vm *v, vm_object *from, unsigned n, vm_object *to);
 void vm_root(vm *v, vm_object *o, int on);
 
-/* Link an object; the count is left alone. A code of the header. */
-int vm_link(vm *v, vm_object *o, rrc_object *ob, int is_p);
+/* Link an object: see rrc_cell_link. A code of the header. */
+int vm_link(vm *v, vm_object *o, rrc_object *ob, int kind);
 int vm_unlink(vm *v, rrc_object *ob);
 
 /* The object of a linked ob, or NULL. */

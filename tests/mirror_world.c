@@ -393,7 +393,7 @@ static void look_at_link(m_world *w, int ob)
 int m_link(m_world *w, int p, int ob, int is_p)
 {
     m_ob *o = &w->ob[ob];
-    int code;
+    int kind = (is_p ? RRC_P : RRC_O) | ((o->kind & M_LIGHT) != 0 ? RRC_LIGHT : 0), code;
 
     look_at_link(w, ob);
     if (w->p[p].ob != NOBODY)
@@ -406,13 +406,12 @@ int m_link(m_world *w, int p, int ob, int is_p)
         code = vm_unlink(w->v, o->ob);
         check_int(code, RRC_OK);
         look_at_link(w, ob);
-        code = vm_link(w->v, w->p[p].at, o->ob, is_p);
+        code = vm_link(w->v, w->p[p].at, o->ob, kind);
     } else {
         take(w, ob);
-        code = vm_link(w->v, w->p[p].at, o->ob, is_p);
+        code = vm_link(w->v, w->p[p].at, o->ob, kind);
     }
     if (code == RRC_OK) {
-        RRC_REFCNT(o->ob) += (o->kind & M_LIGHT) != 0 ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
         o->p = p;
         o->is_p = is_p;
         w->p[p].ob = ob;

@@ -169,7 +169,7 @@ public_names() {
      /^}/ { inside = 0 }
      inside && /^    [a-z].*;/ {
          if (match($0, /\(\*[a-z_]+\)/)) { print substr($0, RSTART + 2, RLENGTH - 3); next }
-         gsub(/\[[0-9]*\]|;.*/, "")
+         gsub(/\[[0-9]*\]| :.*|;.*/, "")
          for (n = split($0, field, ","); n > 0; n--) { sub(/.*[ *]/, "", field[n]); print field[n] }
      }' "$1"
 }

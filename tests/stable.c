@@ -7,6 +7,7 @@
 
 #define SAME(result, name, parameters) { result (*same) parameters = name; (void)same; }
 #define HAS(type, field) (void)offsetof(type, field);
+#define HAS_BITS(type, field) (void)sizeof(((type *)0)->field + 0u);
 #define SLOT(kind, slot) { kind *same = &type.slot; HAS(rrc_type, slot) (void)same; }
 
 void stable(void);
@@ -83,8 +84,13 @@ void stable(void)
     SAME(void, rrc_map_free, (rrc_heap *, rrc_map *))
     SAME(int, rrc_cell_link, (rrc_heap *, void *, rrc_object *, int))
     SAME(rrc_cell *, rrc_cell_of, (rrc_heap *, rrc_object *))
-    SAME(int, rrc_cell_unlink, (rrc_cell *))
-    SAME(void, rrc_cell_died, (rrc_cell *))
+    SAME(int, rrc_cell_unlink, (rrc_heap *, rrc_cell *))
+    SAME(void, rrc_cell_died, (rrc_heap *, rrc_cell *))
+    SAME(unsigned, rrc_cell_reserve, (rrc_heap *))
+    SAME(rrc_cell *, rrc_cell_at, (const rrc_heap *, unsigned))
+    SAME(rrc_cell *, rrc_cell_keep_node, (rrc_heap *, rrc_object *, void *))
+    SAME(rrc_cell *, rrc_cell_new, (rrc_heap *, void *, rrc_object *))
+    SAME(void, rrc_cell_free, (rrc_heap *, rrc_cell *))
     SAME(void, rrc_cell_bury_all, (rrc_heap *))
     SAME(void, rrc_cell_each, (rrc_heap *, void (*)(void *, rrc_cell *), void *))
     SAME(int, rrc_check, (rrc_heap *))
@@ -212,11 +218,11 @@ void stable(void)
     HAS(rrc_closed_stats, cells)
     HAS(rrc_cell, object)
     HAS(rrc_cell, ob)
-    HAS(rrc_cell, heap)
-    HAS(rrc_cell, next)
-    HAS(rrc_cell, previous)
-    HAS(rrc_cell, is_node)
-    HAS(rrc_cell, is_pinned)
+    HAS_BITS(rrc_cell, number)
+    HAS_BITS(rrc_cell, is_node)
+    HAS_BITS(rrc_cell, is_pinned)
+    HAS_BITS(rrc_cell, is_free)
+    HAS(rrc_cell, tag)
     HAS(rrc_map, count)
     HAS(rrc_map, size)
     HAS(rrc_map, entries)

@@ -38,14 +38,15 @@ extern "C" {
 
 /* A cell: what stands for an object of a closed host, as the p of a link, or as the edge node of a C object. It does
    not move, and outlives the host's object. The host's own struct can begin with it: see cell_size in
-   rrc_closed_desc. The header makes and frees cells. The host reads these fields, and writes only `object`. */
+   rrc_closed_desc. The header makes and frees cells. The host reads these fields, and writes only `object` and `tag`. */
 typedef struct rrc_cell {
-    void            *object;    /* the host's; NULL: it has died */
-    rrc_object      *ob;
-    rrc_heap        *heap;
-    struct rrc_cell *next, *previous;   /* of all cells of the heap */
-    int              is_node;   /* an edge node */
-    int              is_pinned;
+    void       *object;         /* the host's; NULL: it has died */
+    rrc_object *ob;
+    unsigned    number : 29;    /* from 1 on. A new cell gets that of one that has gone, if there is one */
+    unsigned    is_node : 1;    /* an edge node */
+    unsigned    is_pinned : 1;
+    unsigned    is_free : 1;    /* there is no such cell at present */
+    uint32_t    tag;            /* for the host; 0 at first */
 } rrc_cell;
 
 /* What a closed host adds to rrc_desc, which needs no trace. In such a heap the hook survivor says whether a p, or an
@@ -88,18 +89,20 @@ typedef struct rrc_closed_desc {
     /* The size of the host's struct that begins with a rrc_cell. 0: there is nothing more in it. */
     size_t cell_size;
 
-    /* If on, root the object of the cell, else unroot it. This is called only when that changes, and while the object
-       is there, also by rrc_incref, rrc_decref and the link functions. It must be O(1) and allocate nothing, and cannot
-       fail. */
-    void (*pin)(void *userdata, rrc_cell *cell, int on);
+    /* If on, root the object of the cell, else unroot it. Return whether it is rooted now: 0 if it is to be rooted, but
+       has died; not 0 if it is to be unrooted, but the host keeps it rooted until the next call for the cell. This is
+       called only when that changes, and while the object is there, also by rrc_incref, rrc_decref and the link
+       functions. It must be O(1) and allocate nothing. */
+    int (*pin)(void *userdata, rrc_cell *cell, int on);
 
     /* The cell has just got its object: let the object know the cell, and watch for its death. This must allocate
        nothing in the host, and cannot fail: what it needs is reserved before. NULL: nothing is to be done. */
     void (*watch)(void *userdata, rrc_cell *cell);
 
-    /* Make and return an empty object for an edge node. This may collect and run finalizers, as mirror may. It must
-       return to its caller. NULL reports failure. */
-    void *(*new_node)(void *userdata);
+    /* Make and return an empty object for the edge node of ob, which will refer to n others, or to an unknown number (0).
+       This may collect and run finalizers, as mirror may. It must return to its caller. NULL reports failure. (If a
+       finalizer has made a node of ob meanwhile, the object is not used, and watch is not called for it.) */
+    void *(*new_node)(void *userdata, rrc_object *ob, size_t n);
 
     /* Make the edge node refer to the objects of these n cells, and to nothing else. This may collect, as new_node may:
        then a target's object can become NULL, so read it after the last allocation. A result other than 0 reports
@@ -117,8 +120,9 @@ typedef struct rrc_closed_desc {
     void (*forget)(void *userdata, rrc_cell *cell);
 
     /* Is the object of the cell, which is not NULL, alive? NULL: it is, until rrc_cell_died is called. This is for
-       hosts where a finalizer runs, or the object is freed, later than the collector has found it dead. */
-    int (*is_live)(void *userdata, const rrc_cell *cell);
+       hosts where a finalizer runs, or the object is freed, later than the collector has found it dead. If may_defer,
+       and to find out would take long, the host can say that it is: the next step asks again. */
+    int (*is_live)(void *userdata, const rrc_cell *cell, int may_defer);
 } rrc_closed_desc;
 
 /* Numbers about a closed heap, besides those of rrc_stats. */
@@ -233,12 +237,21 @@ RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map);
    There, all links are made by rrc_cell_link and dissolved by the functions below, and never by rrc_link and rrc_unlink
    themselves. The header frees a cell, after a call of forget, when its link has been dissolved (also if a step finds
    its object dead, or the object of C is garbage), when an edge node is not needed any more, and when the heap ends.
-   A cell that goes during a call of new_node or write_node is freed after that call. */
+   Then the next cell that is made takes its place and its number. (One that goes during a call of write_node keeps
+   them until that returns.) The memory of cells is given back when the heap ends. */
+
+/* Make room for a cell. Returns the number of the next one that is made, so that the host can make room for it in
+   tables of its own. 0: memory is lacking, or the heap has no cells. [mutator | allocates | calls realloc | O(1)] */
+RRC_API unsigned rrc_cell_reserve(rrc_heap *heap);
+
+/* Return the cell with this number, or NULL if there is none at present. [any | no | nothing | O(1)] */
+RRC_API rrc_cell *rrc_cell_at(const rrc_heap *heap, unsigned number);
 
 /* Link ob and obj, an object of the host, by a new cell, as rrc_link does: kind is RRC_P or RRC_O, also with RRC_LIGHT
    or RRC_GIVE. If ob has an edge node, obj is made to refer to it first. Returns a code of rrc_link, RRC_ENULL if
    obj is NULL, or RRC_EPHASE if the heap has no cells. rrc_cell_of gives the cell afterwards. (If ob has a cell whose
-   object has died, that one is dissolved first.) A call that fails has called no hook but log and realloc.
+   object has died, that one is dissolved first.) A call that fails has called no hook but log and realloc. (The p of the
+   link is the cell: a second P link of obj is not refused, and the host must not make one.)
    [mutator | allocates | calls watch, join, pin, forget, and what rrc_link calls | as rrc_link] */
 RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind);
 
@@ -250,20 +263,30 @@ RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob);
 /* Dissolve the link of a cell, as rrc_unlink does, and free the cell. Its object may live on without ob. A call that
    rrc_unlink would refuse does nothing, and returns its code. Then the cell stays.
    [mutator | no | calls pin, write_node without targets, forget, and what rrc_unlink calls | as rrc_unlink] */
-RRC_API int rrc_cell_unlink(rrc_cell *cell);
+RRC_API int rrc_cell_unlink(rrc_heap *heap, rrc_cell *cell);
+
+/* Return the cell of the edge node of ob, which is tracked, and keep it from now on, even if ob owns nothing: the host
+   has things of its own in the node. If there is no node, or it has died, obj is it from now on: an empty object of the
+   host. NULL: memory is lacking, or ob is not tracked. [mutator | allocates | calls watch, join, pin | O(1)] */
+RRC_API rrc_cell *rrc_cell_keep_node(rrc_heap *heap, rrc_object *ob, void *obj);
+
+/* Make a cell for use by the host alone: it is the p of no link, and no edge node. NULL: memory is lacking.
+   rrc_cell_free frees it. [mutator | allocates | calls watch | O(1)] */
+RRC_API rrc_cell *rrc_cell_new(rrc_heap *heap, void *obj, rrc_object *ob);
+RRC_API void rrc_cell_free(rrc_heap *heap, rrc_cell *cell);
 
 /* The object of the cell has died. Call this from its finalizer, for links and edge nodes alike. The link is dissolved,
    and the cell of an edge node waits for the next step. If the host allows no such call there, let the finalizer only
    set cell->object to NULL, and call rrc_cell_bury_all as soon as possible.
    [mutator | no | calls what rrc_cell_unlink calls | as rrc_unlink] */
-RRC_API void rrc_cell_died(rrc_cell *cell);
+RRC_API void rrc_cell_died(rrc_heap *heap, rrc_cell *cell);
 
 /* Call rrc_cell_died for each cell whose object is NULL.
    [mutator | no | calls what rrc_cell_unlink calls | O(cells)] */
 RRC_API void rrc_cell_bury_all(rrc_heap *heap);
 
-/* Call visit(arg, cell) for all cells, those of edge nodes too. visit may dissolve links and make cells. Those that are
-   made meanwhile are left out. [any | no | calls visit | O(cells)] */
+/* Call visit(arg, cell) for all cells, those of edge nodes too. visit may dissolve links and make cells. Some of those
+   that are made meanwhile are left out. [any | no | calls visit | O(cells)] */
 RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *cell), void *arg);
 
 /* ---- what the inline functions need ---- */
@@ -417,12 +440,6 @@ typedef struct rrci_step {
     size_t   let_go;            /* objects that have lost their anchors */
 } rrci_step;
 
-/* A call of rrc_cell_each. */
-typedef struct rrci_cell_walk {
-    rrc_cell *next;             /* to be visited; NULL: none */
-    struct rrci_cell_walk *outer;
-} rrci_cell_walk;
-
 /* The layer's part of a heap. */
 typedef struct rrci_closed_heap {
     rrc_closed_desc desc;
@@ -449,10 +466,11 @@ typedef struct rrci_closed_heap {
 
     /* Cells: see rrc_cell. */
     void         *mirror_userdata;  /* for the hooks mirror and anchor: that of desc, or with cells the heap itself */
-    rrc_cell     *cells, *gone_cells;   /* ... and those that wait to be freed, linked by next */
-    size_t        cell_count;   /* without those that are gone */
-    unsigned      cells_held;   /* cells that go are not freed yet: see rrci_hold_cells */
-    rrci_cell_walk *cell_walks;
+    char        **blocks;       /* of cells; that number 0 has is not used */
+    size_t        block_count, blocks_room;
+    rrc_cell     *free_cells, *gone_cells;      /* ... and those that become free later. Each has the next one as ob */
+    size_t        cell_count;   /* without those that are free or gone */
+    unsigned      cells_held;   /* cells that go are not free yet: see rrci_hold_cells */
     rrc_cell    **target_cells; /* a buffer for the hook write_node */
     size_t        target_cells_room;
 } rrci_closed_heap;
@@ -1378,20 +1396,26 @@ static size_t rrci_cell_size(const rrc_heap *heap)
     return closed->desc.cell_size > sizeof(rrc_cell) ? closed->desc.cell_size : sizeof(rrc_cell);
 }
 
-static int rrci_is_cell_live(const rrc_heap *heap, const rrc_cell *c)
+static int rrci_may_be_live(const rrc_heap *heap, const rrc_cell *c, int may_defer)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     return c->object != NULL
-        && (closed->desc.is_live == NULL || closed->desc.is_live(heap->desc.userdata, c));
+        && (closed->desc.is_live == NULL || closed->desc.is_live(heap->desc.userdata, c, may_defer));
 }
 
-static void rrci_pin(rrc_heap *heap, rrc_cell *c, int on)
+static int rrci_is_cell_live(const rrc_heap *heap, const rrc_cell *c)
 {
-    if (c->is_pinned == on)
-        return;
-    c->is_pinned = on;
-    if (c->object != NULL)
-        rrci_closed(heap)->desc.pin(heap->desc.userdata, c, on);
+    return rrci_may_be_live(heap, c, 0);
+}
+
+/* Root the object of the cell, or unroot it. Returns whether it is rooted then. */
+static int rrci_pin(rrc_heap *heap, rrc_cell *c, int on)
+{
+    if (c->object == NULL)
+        c->is_pinned = 0;
+    else if ((int)c->is_pinned != on)
+        c->is_pinned = rrci_closed(heap)->desc.pin(heap->desc.userdata, c, on) != 0;
+    return (int)c->is_pinned;
 }
 
 /* The link field of ob is in use. Has it a cell whose object has died? */
@@ -1401,17 +1425,72 @@ static int rrci_has_dead_cell(rrc_heap *heap, rrc_object *ob)
         && !rrci_is_cell_live(heap, (rrc_cell *)RRC_LINK(ob));
 }
 
-/* The memory of a new cell for this object of the host, which knows nothing of it yet. NULL: memory is lacking. */
-static rrc_cell *rrci_new_cell(rrc_heap *heap, void *obj, rrc_object *ob, int is_node)
+#define RRCI_CELLS_OF_A_BLOCK 64
+#define RRCI_MOST_CELLS (1u << 29)
+
+static rrc_cell *rrci_cell_at(const rrc_heap *heap, size_t number)
 {
-    rrc_cell *c = (rrc_cell *)rrci_alloc_table(heap, rrci_cell_size(heap));
-    if (c == NULL)
-        return NULL;
-    memset(c, 0, rrci_cell_size(heap));
+    return (rrc_cell *)(void *)(rrci_closed(heap)->blocks[number / RRCI_CELLS_OF_A_BLOCK]
+                                + number % RRCI_CELLS_OF_A_BLOCK * rrci_cell_size(heap));
+}
+
+static void rrci_add_free_cell(rrci_closed_heap *closed, rrc_cell *c)
+{
+    c->ob = (rrc_object *)(void *)closed->free_cells;
+    closed->free_cells = c;
+}
+
+/* Make a block of cells. Returns 0 if memory is lacking. */
+static RRCI_COLD int rrci_add_cells(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    size_t bytes = RRCI_CELLS_OF_A_BLOCK * rrci_cell_size(heap), first = closed->block_count * RRCI_CELLS_OF_A_BLOCK, i;
+    char *block;
+    if (first >= RRCI_MOST_CELLS)
+        return 0;
+    if (closed->block_count == closed->blocks_room) {
+        size_t room = 2 * closed->blocks_room + 4;
+        char **grown = (char **)rrci_alloc_table(heap, room * sizeof *grown);
+        if (grown == NULL)
+            return 0;
+        if (closed->block_count > 0)
+            memcpy(grown, closed->blocks, closed->block_count * sizeof *grown);
+        rrci_free_table(heap, closed->blocks, closed->blocks_room * sizeof *grown);
+        closed->blocks = grown;
+        closed->blocks_room = room;
+    }
+    block = (char *)rrci_alloc_table(heap, bytes);
+    if (block == NULL)
+        return 0;
+    memset(block, 0, bytes);
+    closed->blocks[closed->block_count++] = block;
+    for (i = RRCI_CELLS_OF_A_BLOCK; i-- > (first == 0);) {
+        rrc_cell *c = rrci_cell_at(heap, first + i);
+        c->number = (unsigned)(first + i) & (RRCI_MOST_CELLS - 1);
+        c->is_free = 1;
+        rrci_add_free_cell(closed, c);
+    }
+    return 1;
+}
+
+static int rrci_reserve_cell(rrc_heap *heap)
+{
+    return rrci_closed(heap)->free_cells != NULL || rrci_add_cells(heap);
+}
+
+/* A new cell for this object of the host, which knows nothing of it yet. There is room. */
+static rrc_cell *rrci_take_cell(rrc_heap *heap, void *obj, rrc_object *ob, int is_node)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrc_cell *c = closed->free_cells;
+    closed->free_cells = (rrc_cell *)(void *)c->ob;
     c->object = obj;
     c->ob = ob;
-    c->heap = heap;
-    c->is_node = is_node;
+    c->is_node = is_node != 0;
+    c->is_pinned = c->is_free = 0;
+    c->tag = 0;
+    if (closed->desc.cell_size > sizeof *c)
+        memset(c + 1, 0, closed->desc.cell_size - sizeof *c);
     return c;
 }
 
@@ -1419,17 +1498,13 @@ static rrc_cell *rrci_new_cell(rrc_heap *heap, void *obj, rrc_object *ob, int is
 static void rrci_watch_cell(rrc_heap *heap, rrc_cell *c)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    c->next = closed->cells;
-    if (c->next != NULL)
-        c->next->previous = c;
-    closed->cells = c;
     closed->cell_count++;
     if (closed->desc.watch != NULL)
         closed->desc.watch(heap->desc.userdata, c);
 }
 
-/* Until rrci_release_cells, the memory of cells that go stays: somebody may still have their addresses. Such a cell has
-   no object. Calls may be nested. */
+/* The host is called, which gets the addresses of cells: until rrci_release_cells no new cell takes the place of one
+   that goes. Such a cell has no object. Calls may be nested. */
 static void rrci_hold_cells(rrc_heap *heap)
 {
     rrci_closed(heap)->cells_held++;
@@ -1442,8 +1517,8 @@ static void rrci_release_cells(rrc_heap *heap)
         return;
     while (closed->gone_cells != NULL) {
         rrc_cell *c = closed->gone_cells;
-        closed->gone_cells = c->next;
-        rrci_free_table(heap, c, rrci_cell_size(heap));
+        closed->gone_cells = (rrc_cell *)(void *)c->ob;
+        rrci_add_free_cell(closed, c);
     }
 }
 
@@ -1451,45 +1526,39 @@ static void rrci_release_cells(rrc_heap *heap)
 static void rrci_free_cell(rrc_heap *heap, rrc_cell *c)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    rrci_cell_walk *walk;
-    rrci_hold_cells(heap);
-    rrci_pin(heap, c, 0);
+    RRC_ASSERT(!c->is_free && "each cell goes once");
+    if (c->is_pinned)
+        rrci_pin(heap, c, 0);
     if (closed->desc.forget != NULL)
         closed->desc.forget(heap->desc.userdata, c);
     c->object = NULL;
-    for (walk = closed->cell_walks; walk != NULL; walk = walk->outer)
-        if (walk->next == c)
-            walk->next = c->next;
-    *(c->previous != NULL ? &c->previous->next : &closed->cells) = c->next;
-    if (c->next != NULL)
-        c->next->previous = c->previous;
+    c->is_free = 1;
     closed->cell_count--;
-    c->next = closed->gone_cells;
-    closed->gone_cells = c;
-    rrci_release_cells(heap);
+    if (closed->cells_held == 0) {
+        rrci_add_free_cell(closed, c);
+    } else {
+        c->ob = (rrc_object *)(void *)closed->gone_cells;
+        closed->gone_cells = c;
+    }
 }
 
 /* The hook anchor. Its userdata is the heap. */
 static int rrci_anchor_cell(void *userdata, rrc_object *ob, int on)
 {
     rrc_heap *heap = (rrc_heap *)userdata;
-    rrc_cell *c = (rrc_cell *)rrci_target(heap, ob);
-    if (on && !rrci_is_cell_live(heap, c))
-        return 0;
-    rrci_pin(heap, c, on);
-    return 1;
+    return rrci_pin(heap, (rrc_cell *)rrci_target(heap, ob), on);
 }
 
 /* The hook survivor. A step that looks for deaths dissolves the link of a dead p, and calls mirror for a dead node. */
 static rrc_gcref rrci_live_cell(void *userdata, rrc_gcref p)
 {
+    rrc_heap *heap = (rrc_heap *)userdata;
     rrc_cell *c = (rrc_cell *)p;
-    (void)userdata;
-    if (rrci_is_cell_live(c->heap, c))
+    if (rrci_may_be_live(heap, c, 1))
         return p;
     if (!c->is_node) {
-        RRC_ASSERT(rrci_closed(c->heap)->step.looks_for_deaths && "only a step asks about p, and dissolves the link");
-        rrci_free_cell(c->heap, c);
+        RRC_ASSERT(rrci_closed(heap)->step.looks_for_deaths && "only a step asks about p, and dissolves the link");
+        rrci_free_cell(heap, c);
     }
     return NULL;
 }
@@ -1497,32 +1566,36 @@ static rrc_gcref rrci_live_cell(void *userdata, rrc_gcref p)
 /* The hook parted. */
 static void rrci_part_cell(void *userdata, rrc_gcref p, rrc_object *ob)
 {
-    rrc_cell *c = (rrc_cell *)p;
-    (void)userdata, (void)ob;
-    rrci_free_cell(c->heap, c);
+    (void)ob;
+    rrci_free_cell((rrc_heap *)userdata, (rrc_cell *)p);
 }
 
-/* The live edge node of ob. Make one, if there is none. NULL: that has failed. */
-static rrc_cell *rrci_need_node(rrc_heap *heap, rrc_object *ob)
+/* This object of the host is the edge node of ob from now on. There is room for its cell. */
+static rrc_cell *rrci_set_node_cell(rrc_heap *heap, rrc_object *ob, void *obj)
 {
-    rrci_closed_heap *closed = rrci_closed(heap);
-    rrc_cell *node = (rrc_cell *)rrci_node_of(ob), *former, *proxy;
-    void *obj;
-    if (node != NULL && rrci_is_cell_live(heap, node))
-        return node;
-    obj = closed->desc.new_node(heap->desc.userdata);
-    node = obj != NULL ? rrci_new_cell(heap, obj, ob, 1) : NULL;
-    if (node == NULL)
-        return NULL;
+    rrc_cell *node = rrci_take_cell(heap, obj, ob, 1), *former = (rrc_cell *)rrci_node_of(ob), *proxy;
     rrci_watch_cell(heap, node);
-    former = (rrc_cell *)rrci_node_of(ob);
     rrc_closed_set_node(heap, ob, node);
     if (former != NULL)
         rrci_free_cell(heap, former);
     proxy = (rrc_cell *)rrc_to_obj(heap, ob);
     if (proxy != NULL && rrci_is_cell_live(heap, proxy))
-        closed->desc.join(heap->desc.userdata, proxy, node);
+        rrci_closed(heap)->desc.join(heap->desc.userdata, proxy, node);
     return node;
+}
+
+/* The live edge node of ob. Make one, if there is none. It will refer to n others; 0: unknown. NULL: that has failed. */
+static rrc_cell *rrci_need_node(rrc_heap *heap, rrc_object *ob, size_t n)
+{
+    rrc_cell *node = (rrc_cell *)rrci_node_of(ob);
+    void *obj;
+    if (node != NULL && rrci_is_cell_live(heap, node))
+        return node;
+    obj = rrci_closed(heap)->desc.new_node(heap->desc.userdata, ob, n);
+    if (obj == NULL || !rrci_reserve_cell(heap))
+        return NULL;
+    node = (rrc_cell *)rrci_node_of(ob);        /* a finalizer may have made one just now */
+    return node != NULL && rrci_is_cell_live(heap, node) ? node : rrci_set_node_cell(heap, ob, obj);
 }
 
 static int rrci_reserve_target_cells(rrc_heap *heap, size_t n)
@@ -1546,13 +1619,13 @@ static int rrci_reserve_target_cells(rrc_heap *heap, size_t n)
 static int rrci_write_targets(rrc_heap *heap, rrc_object *ob, rrc_object *const *targets, size_t n)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    rrc_cell *node = rrci_need_node(heap, ob);
+    rrc_cell *node = rrci_need_node(heap, ob, n);
     size_t count = 0, i;
     if (node == NULL || !rrci_reserve_target_cells(heap, n))
         return 0;
     for (i = 0; i < n; i++)
         if (rrci_target(heap, targets[i]) == NULL && rrci_is_tracked(targets[i])
-            && rrci_need_node(heap, targets[i]) == NULL)
+            && rrci_need_node(heap, targets[i], 0) == NULL)
             return 0;
     for (i = 0; i < n; i++) {
         rrc_cell *target = (rrc_cell *)rrci_target(heap, targets[i]);
@@ -1587,13 +1660,74 @@ static int rrci_mirror_cells(void *userdata, rrc_object *ob, rrc_object *const *
 static void rrci_free_closed(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    while (closed->cells != NULL) {
-        closed->cells->ob = NULL;
-        rrci_free_cell(heap, closed->cells);
+    size_t i;
+    for (i = 1; i < closed->block_count * RRCI_CELLS_OF_A_BLOCK; i++) {
+        rrc_cell *c = rrci_cell_at(heap, i);
+        if (!c->is_free) {
+            c->ob = NULL;
+            rrci_free_cell(heap, c);
+        }
     }
+    while (closed->block_count > 0)
+        rrci_free_table(heap, closed->blocks[--closed->block_count], RRCI_CELLS_OF_A_BLOCK * rrci_cell_size(heap));
+    rrci_free_table(heap, closed->blocks, closed->blocks_room * sizeof *closed->blocks);
     rrci_free_table(heap, closed->target_cells, closed->target_cells_room * sizeof(rrc_cell *));
     heap->layer_data = NULL;            /* (realloc may ask about the heap) */
     rrci_free_table(heap, closed, sizeof *closed);
+}
+
+RRC_API unsigned rrc_cell_reserve(rrc_heap *heap)
+{
+    if (heap == NULL || heap->layer_data == NULL || !RRCI_HAS_CELLS(heap) || !rrci_reserve_cell(heap))
+        return 0;
+    return rrci_closed(heap)->free_cells->number;
+}
+
+RRC_API rrc_cell *rrc_cell_at(const rrc_heap *heap, unsigned number)
+{
+    const rrci_closed_heap *closed = rrci_closed(heap);
+    rrc_cell *c;
+    if (number == 0 || closed == NULL || number / RRCI_CELLS_OF_A_BLOCK >= closed->block_count)
+        return NULL;
+    c = rrci_cell_at(heap, number);
+    return c->is_free ? NULL : c;
+}
+
+RRC_API rrc_cell *rrc_cell_new(rrc_heap *heap, void *obj, rrc_object *ob)
+{
+    rrc_cell *c = rrc_cell_reserve(heap) != 0 ? rrci_take_cell(heap, obj, ob, 0) : NULL;
+    if (c != NULL)
+        rrci_watch_cell(heap, c);
+    return c;
+}
+
+RRC_API void rrc_cell_free(rrc_heap *heap, rrc_cell *c)
+{
+    rrci_free_cell(heap, c);
+}
+
+RRC_API rrc_cell *rrc_cell_keep_node(rrc_heap *heap, rrc_object *ob, void *obj)
+{
+    rrc_cell *node = (rrc_cell *)rrc_closed_node(heap, ob);
+    int is_live = node != NULL && rrci_is_cell_live(heap, node);
+    rrci_mirror_head *head;
+    if (node != NULL && !is_live) {
+        rrc_touch(heap, ob);            /* nothing protects what ob refers to until the next step */
+        node = (rrc_cell *)rrci_node_of(ob);
+        is_live = node != NULL && rrci_is_cell_live(heap, node);
+    }
+    if (!is_live) {
+        if (obj == NULL || !rrc_gc_is_tracked(heap, ob) || !rrci_reserve_cell(heap))
+            return NULL;
+        node = rrci_set_node_cell(heap, ob, obj);
+    }
+    head = rrci_mirror_head_of(ob);
+    head->is.state |= RRCI_NODE_KEPT | RRCI_NODE_WANTED;
+    if (head->is.number == 0) {         /* the node was not needed any more */
+        head->is.number = rrci_new_number(heap);
+        rrci_closed(heap)->changes++;
+    }
+    return node;
 }
 
 RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
@@ -1609,12 +1743,14 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
                           "this heap has no cells: it is not closed, or its rrc_closed_desc lacks pin");
     if (obj == NULL || ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, obj == NULL ? "obj is NULL" : "ob is NULL");
-    c = rrci_new_cell(heap, obj, ob, 0);
-    if (c == NULL)
+    if (!rrci_reserve_cell(heap))
         return RRC_ENOMEM;
+    c = rrci_take_cell(heap, obj, ob, 0);
     code = rrci_may_link_kind(heap, c, ob, kind, function, &made);
     if (code != RRC_OK) {
-        rrci_free_table(heap, c, rrci_cell_size(heap));
+        c->object = NULL;
+        c->is_free = 1;
+        rrci_add_free_cell(rrci_closed(heap), c);
         return code;
     }
     if (RRC_LINK(ob) != NULL)
@@ -1629,14 +1765,9 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
     return RRC_OK;
 }
 
-RRC_API int rrc_cell_unlink(rrc_cell *c)
+RRC_API int rrc_cell_unlink(rrc_heap *heap, rrc_cell *c)
 {
-    rrc_heap *heap = c->heap;
-    int code;
-    rrci_hold_cells(heap);
-    code = rrci_unlink(heap, c->ob, 2);     /* (rrci_part_cell frees the cell before the object can go) */
-    rrci_release_cells(heap);
-    return code;
+    return rrci_unlink(heap, c->ob, 2);     /* (rrci_part_cell frees the cell before the object can go) */
 }
 
 RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob)
@@ -1649,44 +1780,37 @@ RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob)
         c = (rrc_cell *)RRC_LINK(ob);   /* (rrc_to_obj hides it if anchor has found it dead) */
     if (c == NULL || rrci_is_cell_live(heap, c))
         return c;
-    rrc_cell_unlink(c);
+    rrc_cell_unlink(heap, c);
     return NULL;
 }
 
-RRC_API void rrc_cell_died(rrc_cell *c)
+RRC_API void rrc_cell_died(rrc_heap *heap, rrc_cell *c)
 {
     c->object = NULL;
     if (!c->is_node)
-        rrc_cell_unlink(c);
+        rrc_cell_unlink(heap, c);
 }
 
 RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *c), void *arg)
 {
-    rrci_closed_heap *closed = rrci_closed(heap);
-    rrci_cell_walk walk;
-    if (closed == NULL)
-        return;
-    walk.next = closed->cells;
-    walk.outer = closed->cell_walks;
-    closed->cell_walks = &walk;
-    while (walk.next != NULL) {
-        rrc_cell *c = walk.next;
-        walk.next = c->next;
-        visit(arg, c);
+    const rrci_closed_heap *closed = rrci_closed(heap);
+    size_t end = closed != NULL ? closed->block_count * RRCI_CELLS_OF_A_BLOCK : 0, i;
+    for (i = 1; i < end; i++) {
+        rrc_cell *c = rrci_cell_at(heap, i);
+        if (!c->is_free)
+            visit(arg, c);
     }
-    closed->cell_walks = walk.outer;
 }
 
 static void rrci_bury_dead_cell(void *arg, rrc_cell *c)
 {
-    (void)arg;
     if (c->object == NULL)
-        rrc_cell_died(c);
+        rrc_cell_died((rrc_heap *)arg, c);
 }
 
 RRC_API void rrc_cell_bury_all(rrc_heap *heap)
 {
-    rrc_cell_each(heap, rrci_bury_dead_cell, NULL);
+    rrc_cell_each(heap, rrci_bury_dead_cell, heap);
 }
 
 /* ---- the step ---- */
@@ -2341,6 +2465,8 @@ RRC_API rrc_heap *rrci_closed_new(const rrc_desc *desc, const rrc_closed_desc *c
     heap = rrci_make_heap(&copy, config, &rrci_closed_layer, function);
     if (heap == NULL)
         return NULL;
+    if (closed->pin != NULL)
+        heap->p_userdata = heap;
     part = (rrci_closed_heap *)rrci_alloc_table(heap, sizeof *part);
     if (part == NULL) {
         rrci_realloc(&copy, heap, sizeof *heap, 0);

@@ -86,8 +86,8 @@ static int text_push(lua_State *L, text *t, int code)
  *
  * Lua cannot find a value by its address. So all values that can be reached are listed first: `list` has
  * them by number, and `seen` has the number of each. Then the header calls the hooks, which allocate
- * nothing in Lua. A value that is the p of a link is known to the header by its slot, and others by
- * their number in the list. Strings and numbers are not shown. */
+ * nothing in Lua. The number of a value that has a cell is that of the cell. Others have their number in the
+ * list. Strings and numbers are not shown. */
 
 typedef struct view {
     lua_State    *L;
@@ -100,8 +100,15 @@ typedef struct view {
     int           bar;          /* percents that it shows, plus 1; 0: it is not there */
 } view;
 
-/* Numbers of the list come after those of all slots. */
+/* Numbers of the list come after those of all cells. */
 #define VIEW_LISTED ((uintptr_t)1 << 28)
+
+/* For the header a value with a cell is the cell, and any other one its number, so that it is not the address of a
+   cell. */
+static rrc_gcref view_ref(const view *v, uintptr_t number)
+{
+    return number > VIEW_LISTED ? (rrc_gcref)((number << 2) + 2) : (rrc_gcref)rrc_cell_at(v->state->heap, (unsigned)number);
+}
 
 #define VIEW_IDS RRCL_NAME ".ids"
 
@@ -112,12 +119,12 @@ static int view_is_own(view *v, uintptr_t *number)
     rrc_object *ob;
     *number = VIEW_LISTED + (uintptr_t)v->count + 1;
     if (proxy != NULL && rrcl_ob_of(proxy) != NULL) {
-        *number = proxy->slot;
+        *number = proxy->cell->number;
         return 0;
     }
     ob = rrcl_find_value(v->L, v->state, lua_gettop(v->L));
     if (ob != NULL && ob->ob_type == v->state->value_type)
-        *number = ((rrcl_value *)(void *)ob)->slot;
+        *number = ((rrcl_value *)(void *)ob)->cell->number;
     return (ob != NULL && ob->ob_type != v->state->value_type)
            || (lua_type(v->L, -1) == LUA_TTHREAD && lua_tothread(v->L, -1) == v->state->hidden);
 }
@@ -166,7 +173,7 @@ static void view_found(view *v, const char *name, size_t number)
         if (v->visit == NULL && known == 0)
             view_list(v);
         else if (v->visit != NULL && known != 0)
-            v->visit(v->arg, (rrc_gcref)(known << 1), name, number);
+            v->visit(v->arg, view_ref(v, known), name, number);
     }
     lua_pop(L, 1);
 }
@@ -314,11 +321,10 @@ static void view_value(view *v)
 /* Push the value that p stands for, or nil. */
 static void view_push(view *v, rrc_gcref p)
 {
-    uintptr_t number = (uintptr_t)p >> 1;
-    if (number > VIEW_LISTED) {
-        lua_rawgeti(v->L, v->list, (int)(number - VIEW_LISTED));
+    if (((uintptr_t)p & 2) != 0) {
+        lua_rawgeti(v->L, v->list, (int)(((uintptr_t)p >> 2) - VIEW_LISTED));
     } else {
-        rrcl_get_live(v->state, (uint32_t)number);
+        rrcl_get_live(v->state, (const rrc_cell *)p);
         lua_xmove(v->state->hidden, v->L, 1);
     }
 }
@@ -404,19 +410,20 @@ static void view_progress(void *userdata, const char *function, size_t done, siz
 }
 
 /* List the p's of links: C may be all that holds them. */
+static void view_link(void *arg, rrc_cell *cell)
+{
+    view *v = (view *)arg;
+    if (cell->is_node)
+        return;
+    rrcl_get_live(v->state, cell);
+    lua_xmove(v->state->hidden, v->L, 1);
+    view_found(v, NULL, 0);
+}
+
 static void view_links(view *v)
 {
-    rrcl_state *state = v->state;
-    uint32_t slot;
     v->visit = NULL;
-    for (slot = 1; slot < state->slot_count; slot++) {
-        rrc_object *ob = rrcl_slot_at(state, slot)->ob;
-        if (ob == NULL || rrc_closed_node(state->heap, ob) == rrcl_ref_of(slot))
-            continue;
-        rrcl_get_live(state, slot);
-        lua_xmove(state->hidden, v->L, 1);
-        view_found(v, NULL, 0);
-    }
+    rrc_cell_each(v->state->heap, view_link, v);
 }
 
 /* List all values. Everything that can fail is done here. */

@@ -340,22 +340,23 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *   HANDLER   the function that adds a traceback to an error
  *   SPARE     a proxy without an object: see rrcl_need_spare
  *   SLOT_ERROR   what rrc_lua_call kept in a slot that pending work runs
+ *   NEW_NODE  what rrcl_new_node has made
  *   VALUES    slot -> a Lua object, weakly: what is in there lives
  *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
  *   OWNERS    a Lua object that C refers to, or a node with fields of scripts -> its slot,
  *             weakly by key
  *
+ * A slot is an entry of VALUES and ANCHORS: some have things of the binding, and each other one is that of a cell (see
+ * rrc_closed.h), and has its number. The cell of an O link has the proxy, that of a P link the Lua value, that of a NODE
+ * a plain table that lists what an ob refers to, as Lua objects. A proxy refers to the node of its ob
+ * by its user value, so that Lua's collector sees the references of C. The node also
+ * has the fields that scripts store in the object.
+ *
  * VALUES and ANCHORS have room for all slots at any time: to change an entry allocates
  * nothing and cannot raise, and so rrc_incref can do it. They are divided into shards of RRCL_SHARD
  * slots: growth copies one shard at most. Lua, too, passes a table as a whole, and once more if it has changed
  * meanwhile. OWNERS is divided into as many shards by a hash of the key. With each new shard one of the others is
- * split in two (linear hashing, Litwin).
- *
- * What the header knows as p, or as an edge node, is the number of a slot. The slot of
- * an O link has the proxy, that of a P link the Lua value, that of a NODE a plain table
- * that lists what an ob refers to, as Lua objects. A proxy refers to the node of its ob
- * by its user value, so that Lua's collector sees the references of C. The node also
- * has the fields that scripts store in the object. */
+ * split in two (linear hashing, Litwin). */
 
 #if defined(RRC_LUA_IMPLEMENTATION) && !defined(RRCL_IMPLEMENTED)
 #define RRCL_IMPLEMENTED
@@ -464,7 +465,7 @@ static int rrcl_try(lua_State *L, lua_CFunction function, void *data)
 /* The places on the stack of the hidden thread. */
 enum {
     RRCL_CLASSES = 1, RRCL_CALL_ERROR, RRCL_COLLECT_ERROR, RRCL_RESERVE,
-    RRCL_NO_STACK_ERROR, RRCL_HANDLER, RRCL_SPARE, RRCL_SLOT_ERROR, RRCL_PLACES = RRCL_SLOT_ERROR
+    RRCL_NO_STACK_ERROR, RRCL_HANDLER, RRCL_SPARE, RRCL_SLOT_ERROR, RRCL_NEW_NODE, RRCL_PLACES = RRCL_NEW_NODE
 };
 
 /* The tables of a shard, behind these places. (In 5.1 and LuaJIT, C can use 8000 places of a stack.) */
@@ -477,7 +478,7 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 /* The slot of the thread that used a heap last. */
 #define RRCL_CALLER_SLOT 1u
 
-/* The slots of the sentinel and of the clock. */
+/* The slots of the sentinel and of the clock. Those of cells follow. */
 #define RRCL_SENTINEL_SLOT 2u
 #define RRCL_CLOCK_SLOT 3u
 
@@ -532,28 +533,15 @@ enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS, RRCL_FALLBACK };
 
 #define RRCL_NAME "rawrefcount"
 
-/* A slot that is not free. Its generation tells whether what OWNERS says is still
-   about the same value. */
-typedef struct rrcl_slot {
-    rrc_object        *ob;
-    struct rrcl_proxy *proxy;       /* the proxy in it, until its __gc. (If Lua has no memory to call that, this dangles) */
-    unsigned           generation : 20;
-    unsigned           has_anchor : 1;  /* ANCHORS has it */
-    uint32_t           next;        /* free: the next one. Else the hash of what OWNERS has, or RRCL_NOT_NOTED */
-} rrcl_slot;
-
-typedef struct rrcl_shard {
-    rrcl_slot *slots;
-    uint32_t   revived;             /* the era in which its OWNERS was searched: see rrcl_revive */
-} rrcl_shard;
-
+/* The tag of a cell: the hash of what OWNERS has, or one of these. */
 #define RRCL_NOT_NOTED UINT32_MAX
+#define RRCL_IS_PROXY (UINT32_MAX - 1)
 
 /* An ob that stands for a Lua value. */
 typedef struct rrcl_value {
     rrc_object head;
-    uint32_t   slot;
-    int        is_boxed;            /* see rrcl_box */
+    rrc_cell  *cell;                /* NULL: the value is gone */
+    int        is_boxed;            /* see rrcl_push_box */
 } rrcl_value;
 
 typedef struct rrcl_class_info {
@@ -586,13 +574,14 @@ typedef struct rrcl_state {
     lua_State  *caller;             /* used a function of this file last; see RRCL_CALLER_SLOT */
     int         caller_is_main;     /* it is the main thread, which lives as long as the state */
     lua_State  *main;               /* that thread; NULL: unknown */
-    rrcl_shard *shards;             /* the first slot, 0, stays empty */
+    uint32_t   *revived;            /* for each shard, the era in which its OWNERS was searched: see rrcl_revive */
     uint32_t    shard_count;
     rrcl_canary sentinel, ticker;
-    size_t      searches;           /* of shards, that this slice may still do: see rrcl_survivor */
+    size_t      searches;           /* of shards, that this slice may still do: see rrcl_is_live */
     size_t      searched;           /* ... and that it has done to root something */
     uint32_t    must_search;        /* all shards before this one must be searched; 0: none */
-    uint32_t    slot_count, free_slot;  /* slot_count: with that of slot 0 */
+    uint32_t    slot_count;         /* with slot 0, which stays empty */
+    const rrc_cell *in_hand;        /* the Lua object of this cell is on top of the hidden thread; NULL: unknown */
     rrc_map     classes;            /* rrc_lua_class, and rrc_type -> rrcl_class_info */
     rrcl_class_info *first_class;
     int         class_count;
@@ -608,8 +597,8 @@ typedef struct rrcl_state {
     size_t      units_of_kbyte;
     uint32_t    calls;              /* that allocate: see rrcl_before_allocating */
     size_t      new_values;         /* that were made, up to now */
-    size_t      used;               /* slots */
-    size_t      made;               /* slots, since the cycle for which is_paced was decided */
+    size_t      used;               /* cells */
+    size_t      made;               /* cells, since the cycle for which is_paced was decided */
     size_t      died;               /* proxies, up to now */
     uint32_t    ticked_in;          /* the value of `cycle` when the clock ticked last: see rrcl_read_clock */
     size_t      wrappers;           /* the proxies of wrappers */
@@ -631,6 +620,7 @@ typedef struct rrcl_state {
     size_t      closings;           /* calls of rrcl_close that are at work */
     struct rrcl_closer *closer;
     int         is_ending;          /* see rrcl_part_all */
+    int         has_parted;         /* ... and rrcl_part_proxies */
     int         is_closed;
     int         must_end;           /* closed, but the header was at work: its heap is still to be freed */
     int         is_kept;            /* the heap's own memory stays: see rrcl_can_be_known */
@@ -644,16 +634,18 @@ typedef struct rrcl_state {
     const rrc_type *value_type;
 } rrcl_state;
 
-/* The payload of a proxy. Its ob is that of the slot, as long as the slot has the proxy: see rrcl_ob_of. */
+/* The payload of a proxy. Its ob is that of the cell, as long as the cell has the proxy: see rrcl_ob_of. */
 typedef struct rrcl_proxy {
-    uintptr_t            check;     /* its own address, disguised: tells a proxy from other userdata */
+    rrc_cell            *cell;      /* NULL: it has none, or not any more */
     struct rrcl_closer  *closer;    /* has its state; Lua's memory, so that it outlives all proxies */
     const rrc_lua_class *cls;
-    uint32_t             slot : 29;     /* 0: it has none, or not any more */
-    uint32_t             has_table : 1; /* its user value is ours */
-    uint32_t             is_closed : 1;
-    uint32_t             is_closing : 1;
+    uint32_t             check;     /* its own address, disguised: tells a proxy from other userdata */
+    unsigned             has_table : 1; /* its user value is ours */
+    unsigned             is_closed : 1;
+    unsigned             is_closing : 1;
 } rrcl_proxy;
+
+#define RRCL_DISGUISE(proxy) ((uint32_t)((uint64_t)(uintptr_t)(proxy) * 0x9E3779B97F4A7C15u >> 32))
 
 #define RRCL_MOST_SLOTS ((uint32_t)1 << 29)
 
@@ -662,8 +654,6 @@ typedef struct rrcl_closed {
     rrc_object       *ob;
     const rrcl_proxy *proxy;
 } rrcl_closed;
-
-#define RRCL_DISGUISE ((uintptr_t)0x7272634Cu)
 
 /* What copies of this file in different modules must agree on. */
 static const char rrcl_config[] = "rrc_lua.h " RRC_LUA_VERSION ", " RRCI_CONFIG;
@@ -704,20 +694,9 @@ static void *rrcl_realloc_or_raise(lua_State *L, void *ptr, size_t size)
 
 /* ---- slots ---- */
 
-/* A p of the header stands for a slot. It is even, as the header wants it. */
-static uint32_t rrcl_slot_of(rrc_gcref ref)
+RRC_INLINE uint32_t rrcl_slot_of(const rrc_cell *cell)
 {
-    return (uint32_t)((uintptr_t)ref >> 1);
-}
-
-static rrc_gcref rrcl_ref_of(uint32_t slot)
-{
-    return (rrc_gcref)((uintptr_t)slot << 1);
-}
-
-RRC_INLINE rrcl_slot *rrcl_slot_at(const rrcl_state *state, uint32_t slot)
-{
-    return &state->shards[slot / RRCL_SHARD].slots[slot % RRCL_SHARD];
+    return cell->number + RRCL_CLOCK_SLOT;
 }
 
 /* The place of a table of the slot's shard. */
@@ -746,13 +725,6 @@ static int rrcl_get(rrcl_state *state, int table, uint32_t slot)
 static void rrcl_set(rrcl_state *state, int table, uint32_t slot)
 {
     lua_rawseti(state->hidden, rrcl_place(table, slot), rrcl_index_in_shard(slot));
-}
-
-/* ANCHORS gets the value on top of the hidden thread: nil, if not `on`. */
-static void rrcl_set_anchor(rrcl_state *state, uint32_t slot, int on)
-{
-    rrcl_slot_at(state, slot)->has_anchor = on != 0;
-    rrcl_set(state, RRCL_ANCHORS, slot);
 }
 
 /* The last place that is in use between calls. */
@@ -955,22 +927,19 @@ static int rrcl_push_shard(lua_State *L, rrcl_state *state, uint32_t size, int i
 /* More slots: a new shard, or a first shard of twice the size. */
 static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
 {
-    uint32_t old_count = state->slot_count, shard = old_count / RRCL_SHARD, size = RRCL_SHARD, i;
-    int is_new = shard == state->shard_count, top = lua_gettop(L);
-    rrcl_slot *slots;
+    uint32_t old_count = state->slot_count, shard = old_count / RRCL_SHARD, size = RRCL_SHARD;
+    int is_new = shard == state->shard_count, top = lua_gettop(L), i;
     if (old_count < RRCL_SHARD)
         size = old_count > 0 ? old_count * 2 : 64;
     luaL_checkstack(L, 8, NULL);
     if (!rrcl_push_shard(L, state, size, is_new))
         return;
     if (is_new && shard % 64 == 0)
-        state->shards = (rrcl_shard *)rrcl_realloc_or_raise(L, state->shards, (shard + 64) * sizeof *state->shards);
+        state->revived = (uint32_t *)rrcl_realloc_or_raise(L, state->revived, (shard + 64) * sizeof *state->revived);
 #if LUA_VERSION_NUM >= 502
     if (old_count >= RRCL_MOST_SLOTS || !lua_checkstack(state->hidden, RRCL_TABLES + LUA_MINSTACK))
         luaL_error(L, "too many objects of C");
 #endif
-    slots = (rrcl_slot *)rrcl_realloc_or_raise(L, is_new ? NULL : state->shards[shard].slots, size * sizeof(rrcl_slot));
-    state->shards[shard].slots = slots;
 #if LUA_VERSION_NUM == 501
     rrcl_replace_hidden(L, state, top + 1);
 #endif
@@ -979,7 +948,7 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
     if (is_new) {
         for (i = 0; i < RRCL_TABLES; i++)
             lua_insert(state->hidden, rrcl_place(RRCL_VALUES, old_count));
-        state->shards[shard].revived = 0;
+        state->revived[shard] = 0;
         state->shard_count++;
         if (shard > 0)
             rrcl_split_owners(state, state->shard_count, 1);
@@ -987,60 +956,36 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
         rrcl_replace_shard(state);
     }
     state->slot_count = shard * RRCL_SHARD + size;
-    for (i = state->slot_count - 1; i >= old_count; i--) {
-        memset(rrcl_slot_at(state, i), 0, sizeof(rrcl_slot));
-        if (i == 0)                             /* is never used */
-            break;
-        rrcl_slot_at(state, i)->next = state->free_slot;
-        state->free_slot = i;
-    }
 }
 
-/* Raises before anything is changed, also if the state was closed meanwhile. What is
-   done after it must not allocate in Lua before the slot is taken. */
-static void rrcl_reserve_slot(lua_State *L, rrcl_state *state)
+/* Can a cell be made at once? */
+static int rrcl_has_room_for_cell(const rrcl_state *state)
 {
-    rrcl_need_open(L, state);
-    while (state->free_slot == 0)
+    unsigned number = rrc_cell_reserve(state->heap);
+    return number != 0 && number + RRCL_CLOCK_SLOT < state->slot_count;
+}
+
+/* After this a cell can be made: there is room for its slot. Raises before anything is changed, also if the state was
+   closed meanwhile. What is done after it must not allocate in Lua before the cell is made. Returns the slot. */
+static uint32_t rrcl_reserve_cell(lua_State *L, rrcl_state *state)
+{
+    for (;;) {
+        uint32_t number;
+        rrcl_need_open(L, state);
+        number = rrc_cell_reserve(state->heap);
+        if (number == 0)
+            luaL_error(L, "not enough memory");
+        if (number + RRCL_CLOCK_SLOT < state->slot_count)
+            return number + RRCL_CLOCK_SLOT;
         rrcl_grow_slots(L, state);
-}
-
-static uint32_t rrcl_take_slot(rrcl_state *state, rrc_object *ob)
-{
-    uint32_t slot = state->free_slot;
-    state->free_slot = rrcl_slot_at(state, slot)->next;
-    rrcl_slot_at(state, slot)->next = RRCL_NOT_NOTED;
-    rrcl_slot_at(state, slot)->ob = ob;
-    state->used++;
-    state->made++;
-    return slot;
+    }
 }
 
 /* The ob of a proxy. NULL: the proxy was closed or finalized, there is a newer one, or its state is closed. */
 RRC_INLINE rrc_object *rrcl_ob_of(const rrcl_proxy *proxy)
 {
-    const rrcl_state *state = proxy->closer->state;
-    const rrcl_slot *s;
-    if (state == NULL)
-        return NULL;
-    s = rrcl_slot_at(state, proxy->slot);
-    return s->proxy == proxy ? s->ob : NULL;
-}
-
-/* (VALUES can still have what was in it, if that can die.) */
-static void rrcl_free_slot(rrcl_state *state, uint32_t slot)
-{
-    rrcl_slot *s = rrcl_slot_at(state, slot);
-    if (s->has_anchor) {
-        lua_pushnil(state->hidden);
-        rrcl_set_anchor(state, slot, 0);
-    }
-    s->ob = NULL;
-    s->proxy = NULL;
-    s->generation = (s->generation + 1) & 0xFFFFF;
-    s->next = state->free_slot;
-    state->free_slot = slot;
-    state->used--;
+    const rrc_cell *cell = proxy->cell;
+    return cell != NULL && proxy->closer->state != NULL && cell->object == proxy ? cell->ob : NULL;
 }
 
 /* ---- who calls ---- */
@@ -1111,11 +1056,10 @@ static void rrcl_push_box(lua_State *L, int index)
     lua_rawseti(L, -2, 1);
 }
 
-static int rrcl_is_boxed(rrcl_state *state, uint32_t slot)
+static int rrcl_is_boxed(const rrcl_state *state, const rrc_cell *cell)
 {
-    return LUA_VERSION_NUM == 501 && state->has_boxes && rrcl_slot_at(state, slot)->ob != NULL
-           && rrcl_slot_at(state, slot)->ob->ob_type == state->value_type
-           && ((rrcl_value *)(void *)rrcl_slot_at(state, slot)->ob)->is_boxed;
+    return LUA_VERSION_NUM == 501 && state->has_boxes && !cell->is_node && cell->ob->ob_type == state->value_type
+           && ((rrcl_value *)(void *)cell->ob)->is_boxed;
 }
 
 /* Replace the box on top of the hidden thread by what is in it, or nil. */
@@ -1133,27 +1077,35 @@ static void rrcl_unbox(lua_State *hidden)
     lua_pushnil(hidden);
 }
 
-/* Push what a slot has, or nil; returns whether it is not nil. */
-static int rrcl_get_live(rrcl_state *state, uint32_t slot)
+/* Push what a cell has, or nil; returns whether it is not nil. */
+static int rrcl_get_live(rrcl_state *state, const rrc_cell *cell)
 {
-    int is_there = rrcl_get(state, RRCL_VALUES, slot);
-    if (!rrcl_is_boxed(state, slot))
+    int is_there = rrcl_get(state, RRCL_VALUES, rrcl_slot_of(cell));
+    if (!rrcl_is_boxed(state, cell))
         return is_there;
     rrcl_unbox(state->hidden);
     return !lua_isnil(state->hidden, -1);
 }
 
-static lua_Number rrcl_owner_number(const rrcl_state *state, uint32_t slot)
+/* Values that are the same object as long as they live. The others are kept strongly,
+   each reference by an ob of its own. */
+static int rrcl_has_identity(int type)
 {
-    return (lua_Number)slot + 4294967296.0 * (lua_Number)rrcl_slot_at(state, slot)->generation;
+    return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
 }
 
-/* The slot that the number on top of L stands for, or 0. */
-static uint32_t rrcl_owner_slot(rrcl_state *state, lua_State *L)
+/* What a cell has as its object, which is the value at index. */
+static void *rrcl_identity(lua_State *L, rrcl_state *state, int index)
 {
-    uint64_t number = (uint64_t)lua_tonumber(L, -1);
-    uint32_t slot = (uint32_t)number;
-    return rrcl_slot_at(state, slot)->ob != NULL && rrcl_slot_at(state, slot)->generation == number >> 32 ? slot : 0;
+    return rrcl_has_identity(lua_type(L, index)) ? (void *)(uintptr_t)lua_topointer(L, index) : state;
+}
+
+/* The cell whose slot is on top of the hidden thread, if OWNERS has it for this identity; NULL: it was about an earlier
+   cell in this slot. (What is a key there still has its address, so that no other value has it.) */
+static rrc_cell *rrcl_owner_cell(const rrcl_state *state, const void *identity)
+{
+    rrc_cell *cell = rrc_cell_at(state->heap, (unsigned)lua_tonumber(state->hidden, -1) - RRCL_CLOCK_SLOT);
+    return cell != NULL && cell->object == identity ? cell : NULL;
 }
 
 /* >>cycles: Lua's cycles
@@ -1216,72 +1168,52 @@ static void rrcl_revive(rrcl_state *state, uint32_t shard)
     lua_State *hidden = state->hidden;
     lua_pushnil(hidden);
     while (lua_next(hidden, rrcl_place(RRCL_OWNERS, shard * RRCL_SHARD))) {
-        uint32_t slot = rrcl_owner_slot(state, hidden);
+        const rrc_cell *cell = rrcl_owner_cell(state, rrcl_identity(hidden, state, -2));
         lua_pop(hidden, 1);
-        if (slot != 0 && !rrcl_is_boxed(state, slot) && rrcl_is_empty(state, slot)) {
+        if (cell != NULL && !rrcl_is_boxed(state, cell) && rrcl_is_empty(state, rrcl_slot_of(cell))) {
             lua_pushvalue(hidden, -1);
-            rrcl_set(state, RRCL_VALUES, slot);
+            rrcl_set(state, RRCL_VALUES, rrcl_slot_of(cell));
         }
     }
-    state->shards[shard].revived = state->sentinel.era;
+    state->revived[shard] = state->sentinel.era;
 }
 
 static int rrcl_is_revived(rrcl_state *state, uint32_t shard)
 {
-    return state->shards[shard].revived == state->sentinel.era && !rrcl_is_empty(state, RRCL_SENTINEL_SLOT);
+    return state->revived[shard] == state->sentinel.era && !rrcl_is_empty(state, RRCL_SENTINEL_SLOT);
 }
 
-/* Can OWNERS have what the slot has lost? Sets the shard that would have it. */
-static int rrcl_may_revive(rrcl_state *state, uint32_t slot, uint32_t *shard)
+/* Can OWNERS have what the cell has lost? Sets the shard that would have it. */
+static int rrcl_may_revive(rrcl_state *state, const rrc_cell *cell, uint32_t *shard)
 {
-    uint32_t hash = rrcl_slot_at(state, slot)->next;
-    if (hash == RRCL_NOT_NOTED || rrcl_is_boxed(state, slot))
+    if (cell->tag == RRCL_NOT_NOTED || cell->tag == RRCL_IS_PROXY || rrcl_is_boxed(state, cell))
         return 0;
-    *shard = rrcl_owners_shard(hash, state->shard_count);
+    *shard = rrcl_owners_shard(cell->tag, state->shard_count);
     return !rrcl_is_revived(state, *shard);
 }
 
 /* Like rrcl_get_live, and look everywhere; 0: it is gone, and nothing was pushed. */
-static int rrcl_get_or_revive(rrcl_state *state, uint32_t slot)
+static int rrcl_get_or_revive(rrcl_state *state, const rrc_cell *cell)
 {
     uint32_t shard;
-    if (rrcl_get_live(state, slot))
+    if (rrcl_get_live(state, cell))
         return 1;
     lua_pop(state->hidden, 1);
-    if (!rrcl_may_revive(state, slot, &shard))
+    if (!rrcl_may_revive(state, cell, &shard))
         return 0;
     rrcl_revive(state, shard);
-    if (rrcl_get_live(state, slot))
+    if (rrcl_get_live(state, cell))
         return 1;
     lua_pop(state->hidden, 1);
     return 0;
 }
 
+/* (Only that of a value without an identity is still there.) */
 static void rrcl_value_dealloc(rrc_heap *heap, rrc_object *ob)
 {
-    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    rrcl_value *value = (rrcl_value *)(void *)ob;
-    if (state->hidden != NULL && value->slot != 0) {
-        uint32_t hash = rrcl_slot_at(state, value->slot)->next;
-        int is_there = rrcl_get_live(state, value->slot);
-        if (is_there && hash != RRCL_NOT_NOTED) {
-            int owners = rrcl_owners_of_hash(state, hash);
-            lua_pushvalue(state->hidden, -1);
-            lua_rawget(state->hidden, owners);
-            if (rrcl_owner_slot(state, state->hidden) == value->slot) {
-                lua_pushvalue(state->hidden, -2);
-                lua_pushnil(state->hidden);
-                lua_rawset(state->hidden, owners);
-            }
-            lua_pop(state->hidden, 1);
-        }
-        lua_pop(state->hidden, 1);
-        if (is_there) {                                 /* it can be a string */
-            lua_pushnil(state->hidden);
-            rrcl_set(state, RRCL_VALUES, value->slot);
-        }
-        rrcl_free_slot(state, value->slot);
-    }
+    rrc_cell *cell = ((rrcl_value *)(void *)ob)->cell;
+    if (cell != NULL && ((rrcl_state *)rrc_userdata(heap))->hidden != NULL)
+        rrc_cell_free(heap, cell);
     rrc_del(heap, ob);
 }
 
@@ -1299,58 +1231,61 @@ RRC_LUA_API const char *rrc_lua_string(rrc_heap *heap, const rrc_object *ob, siz
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
     const char *result = NULL;
+    const rrc_cell *cell;
     if (state->hidden == NULL || !rrc_lua_is_value(heap, ob))
         return NULL;
-    rrcl_get(state, RRCL_VALUES, ((const rrcl_value *)(const void *)ob)->slot);
+    cell = ((const rrcl_value *)(const void *)ob)->cell;
+    if (cell == NULL)
+        return NULL;
+    rrcl_get(state, RRCL_VALUES, rrcl_slot_of(cell));
     if (lua_type(state->hidden, -1) == LUA_TSTRING)     /* the slot holds it */
         result = lua_tolstring(state->hidden, -1, size);
     lua_pop(state->hidden, 1);
     return result;
 }
 
-/* Values that are the same object as long as they live. The others are kept strongly,
-   each reference by an ob of its own. */
-static int rrcl_has_identity(int type)
-{
-    return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
-}
-
 /* The ob that stands for the value at index, or NULL. (If the value was resurrected, its
    slot may be empty: to anchor it finds it again.) */
 static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
 {
-    uint32_t slot;
+    const rrc_cell *cell = NULL;
     lua_pushvalue(L, index);
     lua_xmove(L, state->hidden, 1);
     lua_rawget(state->hidden, rrcl_owners(state->hidden, state, -1));
-    slot = lua_isnil(state->hidden, -1) ? 0 : rrcl_owner_slot(state, state->hidden);
+    if (!lua_isnil(state->hidden, -1))
+        cell = rrcl_owner_cell(state, rrcl_identity(L, state, index));
     lua_pop(state->hidden, 1);
-    return slot != 0 ? rrcl_slot_at(state, slot)->ob : NULL;
+    return cell != NULL ? cell->ob : NULL;
 }
 
-/* Make value's slot hold the Lua value at index; the box, if it needs one, is on top. */
-static void rrcl_fill_value(lua_State *L, rrcl_state *state, rrcl_value *value, int index)
+/* Link value, or just give it a cell, whose Lua object is on top of the hidden thread. Returns a code. */
+static int rrcl_link_value(rrcl_state *state, rrcl_value *value, void *identity, uint32_t hash)
 {
-    value->slot = rrcl_take_slot(state, &value->head);
-    if (!value->is_boxed)
-        lua_pushvalue(L, index);
-    lua_xmove(L, state->hidden, 1);
-    lua_pushvalue(state->hidden, -1);
-    rrcl_set(state, RRCL_VALUES, value->slot);
-    rrcl_set_anchor(state, value->slot, 1);
+    int code = RRC_OK;
+    if (identity != state) {
+        code = rrc_cell_link(state->heap, identity, &value->head, RRC_P);
+    } else {
+        state->made -= rrc_cell_new(state->heap, state, &value->head) != NULL;  /* it goes by its count */
+        code = value->cell != NULL ? RRC_OK : RRC_ENOMEM;
+    }
+    state->in_hand = NULL;
+    if (code == RRC_OK)
+        value->cell->tag = hash;
+    return code;
 }
 
-/* Leaves L with `top` values. is_noted: the value is to be found again. */
-static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, int is_noted, int top)
+/* A cell can be made; its slot will be `slot`. If the value needs a box, that is on top. Leaves L with `top` values.
+   is_noted: the value is to be found again. */
+static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, uint32_t slot, int is_noted, int top)
 {
     rrcl_value *value;
-    int code = RRC_OK;
+    int code = RRC_ENOMEM;
     uint32_t hash = is_noted ? rrcl_hash(L, index) : RRCL_NOT_NOTED;
     if (is_noted) {                                 /* the only step that allocates in Lua */
         lua_pushvalue(state->hidden, rrcl_owners_of_hash(state, hash));
         lua_xmove(state->hidden, L, 1);
         lua_pushvalue(L, index);
-        lua_pushnumber(L, rrcl_owner_number(state, state->free_slot));
+        lua_pushnumber(L, (lua_Number)slot);
         lua_rawset(L, -3);
         lua_pop(L, 1);
     }
@@ -1359,18 +1294,18 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
         state->new_values++;
         value->is_boxed = RRCL_NEEDS_BOX(L, index);
         state->has_boxes |= value->is_boxed;
-        rrcl_fill_value(L, state, value, index);
-        rrcl_slot_at(state, value->slot)->next = hash;
-        if (!rrcl_has_identity(lua_type(L, index)))
-            state->made--;                          /* it goes by its count */
-        else
-            code = rrc_link(state->heap, rrcl_ref_of(value->slot), &value->head, RRC_P);
+        if (!value->is_boxed)
+            lua_pushvalue(L, index);
+        lua_xmove(L, state->hidden, 1);
+        code = rrcl_link_value(state, value, rrcl_identity(L, state, index), hash);
+        lua_pop(state->hidden, 1);
         if (code == RRC_OK) {
             lua_settop(L, top);
             return &value->head;
         }
-        rrc_decref(state->heap, &value->head);      /* takes the number out of OWNERS again */
-    } else if (is_noted) {
+        rrc_decref(state->heap, &value->head);
+    }
+    if (is_noted) {
         lua_pushvalue(L, index);
         lua_xmove(L, state->hidden, 1);
         lua_pushnil(state->hidden);
@@ -1428,6 +1363,7 @@ static rrc_object *rrcl_ref(lua_State *L, rrc_heap *heap, int index, int is_key)
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
     int is_noted = rrcl_is_noted(L, index, is_key), top;
     size_t values = state->new_values;
+    uint32_t slot;
     rrc_object *ob;
     if (!is_noted && lua_isnoneornil(L, index))
         return NULL;
@@ -1442,11 +1378,11 @@ static rrc_object *rrcl_ref(lua_State *L, rrc_heap *heap, int index, int is_key)
         rrcl_before_allocating(L, state);
         if (RRCL_NEEDS_BOX(L, index))
             rrcl_push_box(L, index);
-        rrcl_reserve_slot(L, state);
+        slot = rrcl_reserve_cell(L, state);
         if (state->new_values != values)                /* a finalizer may have made it just now */
             ob = rrcl_peek(L, state, index, is_noted);
         if (ob == NULL)
-            return rrcl_new_value(L, state, index, is_noted, top);
+            return rrcl_new_value(L, state, index, slot, is_noted, top);
         lua_settop(L, top);
     }
     rrc_incref(heap, ob);
@@ -1465,38 +1401,47 @@ RRC_LUA_API rrc_object *rrc_lua_key(lua_State *L, rrc_heap *heap, int index)
 
 /* ---- nodes: what Lua sees of C's references ---- */
 
-/* Push the table of an ob's live node on L; 0: it has none, and nothing was pushed. */
-static int rrcl_push_node(lua_State *L, rrcl_state *state, rrc_object *ob)
+static int rrcl_is_wrapper(const rrc_object *ob)
 {
-    rrc_gcref node = rrc_closed_node(state->heap, ob);
-    if (node == NULL || rrcl_is_empty(state, rrcl_slot_of(node)))
-        return 0;
-    rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node));
-    lua_xmove(state->hidden, L, 1);
-    return 1;
+    return ob->ob_type != NULL && ob->ob_type->tp_outside != NULL;
 }
 
-/* The same, but first the header learns if Lua has taken the node out of its slot. Then it finds
-   the node again (see rrcl_node_is_noted), or protects what ob refers to until the next step. */
-static int rrcl_push_revived_node(lua_State *L, rrcl_state *state, rrc_object *ob)
+/* Is what the cell has in Lua alive? If may_defer, and a slice has searched enough, what may be in another shard is left
+   to the next step, which follows at once. */
+static int rrcl_is_live(rrcl_state *state, const rrc_cell *cell, int may_defer)
 {
-    rrc_gcref node = rrc_closed_node(state->heap, ob);
-    if (node == NULL)
-        return 0;
-    if (rrcl_is_empty(state, rrcl_slot_of(node)))
-        rrc_touch(state->heap, ob);
-    return rrcl_push_node(L, state, ob);
+    uint32_t shard;
+    int is_there;
+    if (state->hidden == NULL)              /* closed while the header is at work: all links go soon */
+        return 1;
+    if (cell->tag == RRCL_IS_PROXY)
+        return 1;                           /* only its __gc lets a proxy go */
+    is_there = rrcl_get_live(state, cell);
+    lua_pop(state->hidden, 1);
+    if (is_there || !rrcl_may_revive(state, cell, &shard))
+        return is_there;
+    if (may_defer && state->in_step) {
+        if (state->searches == 0) {
+            state->must_search = state->shard_count;
+            state->step.has_left = 1;
+            return 1;
+        }
+        state->searches--;
+    }
+    is_there = rrcl_get_or_revive(state, cell);
+    lua_pop(state->hidden, is_there);
+    return is_there;
 }
 
 /* Push the live proxy of ob on L, if there is one. */
 static rrcl_proxy *rrcl_push_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    rrc_gcref p = rrc_to_obj(state->heap, ob);
-    if (p == NULL || rrcl_slot_at(state, rrcl_slot_of(p))->proxy == NULL || rrcl_is_empty(state, rrcl_slot_of(p)))
+    const rrc_cell *cell = (const rrc_cell *)rrc_to_obj(state->heap, ob);
+    if (cell == NULL || cell->tag != RRCL_IS_PROXY || rrcl_is_empty(state, rrcl_slot_of(cell)))
         return NULL;
-    rrcl_get(state, RRCL_VALUES, rrcl_slot_of(p));
+    rrcl_get(state, RRCL_VALUES, rrcl_slot_of(cell));
     lua_xmove(state->hidden, L, 1);
-    return rrcl_slot_at(state, rrcl_slot_of(p))->proxy;
+    return (rrcl_proxy *)cell->object;
 }
 
 /* Make the table on top the user value of the proxy below it. */
@@ -1521,49 +1466,6 @@ static void rrcl_truncate_node(lua_State *L, size_t first)
     lua_pop(L, 1);
 }
 
-/* The table on top becomes ob's node, or gives way to the one that ob has by now. A slot is
-   reserved; nothing is allocated. A proxy that has a table already, for fields of scripts,
-   shares that one. */
-static void rrcl_attach_node(lua_State *L, rrcl_state *state, rrc_object *ob)
-{
-    rrc_gcref node;
-    rrcl_proxy *proxy;
-    if (rrcl_push_revived_node(L, state, ob)) {
-        lua_replace(L, -2);
-        return;
-    }
-    proxy = rrcl_push_proxy(L, state, ob);
-    if (proxy != NULL) {
-        if (proxy->has_table) {
-            rrcl_get_uservalue(L, -1);
-            lua_replace(L, -3);
-        } else {
-            lua_insert(L, -2);
-            rrcl_give_table(L, proxy);
-            lua_insert(L, -2);
-        }
-        lua_pop(L, 1);
-    }
-    rrcl_truncate_node(L, 1);           /* the table of a dying proxy can still have a list */
-    node = rrc_closed_node(state->heap, ob);
-    if (node == NULL)
-        node = rrcl_ref_of(rrcl_take_slot(state, ob));
-    lua_pushvalue(L, -1);
-    lua_xmove(L, state->hidden, 1);
-    rrcl_set(state, RRCL_VALUES, rrcl_slot_of(node));
-    rrc_closed_set_node(state->heap, ob, node);     /* anchors it for now */
-}
-
-/* Push the table of ob's node, and make one if there is none. Raises. */
-static void rrcl_need_node(lua_State *L, rrcl_state *state, rrc_object *ob, size_t n)
-{
-    if (rrcl_push_node(L, state, ob))
-        return;
-    lua_createtable(L, n < 1000000 ? (int)n : 0, 0);
-    rrcl_reserve_slot(L, state);
-    rrcl_attach_node(L, state, ob);
-}
-
 /* Make the list of the node on top n entries long, or longer. Raises. */
 static void rrcl_lengthen_node(lua_State *L, size_t n)
 {
@@ -1574,158 +1476,234 @@ static void rrcl_lengthen_node(lua_State *L, size_t n)
     }
 }
 
-typedef struct rrcl_mirroring {
-    rrcl_state         *state;
-    rrc_object         *ob;
-    rrc_object *const  *targets;
-    size_t              n;
-} rrcl_mirroring;
+typedef struct rrcl_node_job {
+    rrcl_state     *state;
+    rrc_object     *ob;
+    const rrc_cell *node;
+    size_t          n;
+} rrcl_node_job;
 
-/* Push what stands for a target, or false if that is gone: then what it refers to is
-   anchored in place of it, until the next step. Allocates nothing. */
-static void rrcl_push_target(lua_State *L, rrcl_state *state, rrc_object *ob)
+/* (A proxy that has a table already, for fields of scripts, shares that one.) */
+static int rrcl_make_node(lua_State *L)
 {
-    rrc_gcref target = rrc_closed_target(state->heap, ob);
-    if (target != NULL && rrcl_get_or_revive(state, rrcl_slot_of(target))) {
-        lua_xmove(state->hidden, L, 1);
-        return;
-    }
-    rrc_touch(state->heap, ob);
-    lua_pushboolean(L, 0);
-}
-
-static int rrcl_is_wrapper(const rrc_object *ob)
-{
-    return ob->ob_type != NULL && ob->ob_type->tp_outside != NULL;
-}
-
-/* The list can be all that keeps what is in it. So nothing is taken out of it before
-   all is allocated that can make Lua collect, or fail: nodes of targets, and room. */
-static int rrcl_mirror_protected(lua_State *L)
-{
-    rrcl_mirroring *job = (rrcl_mirroring *)lua_touserdata(L, 1);
+    rrcl_node_job *job = (rrcl_node_job *)lua_touserdata(L, 1);
     rrcl_state *state = job->state;
-    size_t i;
-    rrcl_need_node(L, state, job->ob, job->n);
-    for (i = 0; i < job->n; i++)
-        if (rrc_closed_target(state->heap, job->targets[i]) == NULL) {
-            rrcl_need_node(L, state, job->targets[i], 0);
-            lua_pop(L, 1);
-        }
+    const rrcl_proxy *proxy;
+    lua_createtable(L, job->n < 1000000 ? (int)job->n : 0, 0);
     rrcl_lengthen_node(L, job->n);
-    rrcl_need_open(L, state);
-    for (i = 0; i < job->n; i++) {
-        rrcl_push_target(L, state, job->targets[i]);
-        lua_rawseti(L, -2, (int)i + 1);
+    rrcl_reserve_cell(L, state);
+    proxy = rrcl_push_proxy(L, state, job->ob);
+    if (proxy != NULL && proxy->has_table) {
+        rrcl_get_uservalue(L, -1);
+        rrcl_truncate_node(L, 1);           /* that of a dying proxy can still have a list */
+        lua_xmove(L, state->hidden, 1);
+    } else {
+        lua_pushvalue(L, 2);
+        lua_xmove(L, state->hidden, 1);
     }
-    rrcl_truncate_node(L, job->n + 1);
+    lua_replace(state->hidden, RRCL_NEW_NODE);
     return 0;
 }
 
-/* Without children there is no node; a proxy keeps the table, for the fields of scripts. */
-static void rrcl_forget_node(rrcl_state *state, rrc_object *ob)
+static int rrcl_lengthen_protected(lua_State *L)
 {
-    rrc_gcref node = rrc_closed_node(state->heap, ob);
-    if (node == NULL)
-        return;
-    if (!rrcl_is_empty(state, rrcl_slot_of(node))) {
-        rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node));
-        rrcl_truncate_node(state->hidden, 1);
-        lua_pop(state->hidden, 1);
+    rrcl_node_job *job = (rrcl_node_job *)lua_touserdata(L, 1);
+    rrcl_get(job->state, RRCL_VALUES, rrcl_slot_of(job->node));
+    lua_xmove(job->state->hidden, L, 1);
+    rrcl_lengthen_node(L, job->n);
+    return 0;
+}
+
+/* Push what the cell of a target has, or false if that is gone: then what it refers to is
+   anchored in place of it, until the next step. Allocates nothing. */
+static void rrcl_push_target(rrcl_state *state, const rrc_cell *cell)
+{
+    if (cell->object != NULL) {
+        if (rrcl_get_or_revive(state, cell))
+            return;
+        rrc_touch(state->heap, cell->ob);
     }
-    rrcl_free_slot(state, rrcl_slot_of(node));
+    lua_pushboolean(state->hidden, 0);
 }
 
 /* ---- the hooks of the header: they never raise ---- */
 
-static int rrcl_mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+static int rrcl_is_cell_live(void *userdata, const rrc_cell *cell, int may_defer)
+{
+    return rrcl_is_live((rrcl_state *)userdata, cell, may_defer);
+}
+
+/* What the cell has in Lua is in NEW_NODE, or on top of the hidden thread. */
+static void rrcl_watch(void *userdata, rrc_cell *cell)
 {
     rrcl_state *state = (rrcl_state *)userdata;
-    rrcl_mirroring job;
-    lua_State *L = rrcl_caller(state);
-    if (L == NULL)
-        return 1;
-    if (targets == NULL) {
-        rrcl_forget_node(state, ob);
-        return 0;
+    lua_State *hidden = state->hidden;
+    lua_pushvalue(hidden, cell->is_node ? RRCL_NEW_NODE : -1);
+    rrcl_set(state, RRCL_VALUES, rrcl_slot_of(cell));
+    state->used++;
+    state->made++;
+    cell->tag = RRCL_NOT_NOTED;
+    if (cell->is_node) {
+        lua_pushnil(hidden);
+        lua_replace(hidden, RRCL_NEW_NODE);
+        return;
     }
-    job.state = state;
-    job.ob = ob;
-    job.targets = targets;
-    job.n = n;
-    return rrcl_try(L, rrcl_mirror_protected, &job) != 0;
+    state->in_hand = cell;
+    if (cell->ob->ob_type == state->value_type) {
+        ((rrcl_value *)(void *)cell->ob)->cell = cell;
+    } else {
+        cell->tag = RRCL_IS_PROXY;
+        ((rrcl_proxy *)cell->object)->cell = cell;
+        state->wrappers += (size_t)rrcl_is_wrapper(cell->ob);
+    }
+}
+
+/* A value loses its cell. */
+static void rrcl_forget_value(rrcl_state *state, const rrc_cell *cell)
+{
+    lua_State *hidden = state->hidden;
+    int is_there = rrcl_get_live(state, cell);
+    if (is_there && cell->tag != RRCL_NOT_NOTED) {
+        int owners = rrcl_owners_of_hash(state, cell->tag);
+        lua_pushvalue(hidden, -1);
+        lua_rawget(hidden, owners);
+        if (!lua_isnil(hidden, -1) && rrcl_owner_cell(state, cell->object) == cell) {
+            lua_pushvalue(hidden, -2);
+            lua_pushnil(hidden);
+            lua_rawset(hidden, owners);
+        }
+        lua_pop(hidden, 1);
+    }
+    lua_pop(hidden, 1);
+    if (is_there) {                                 /* it can be a string */
+        lua_pushnil(hidden);
+        rrcl_set(state, RRCL_VALUES, rrcl_slot_of(cell));
+    }
+}
+
+/* (VALUES can still have what was in the slot, if that can die.) */
+static void rrcl_forget(void *userdata, rrc_cell *cell)
+{
+    rrcl_state *state = (rrcl_state *)userdata;
+    int has_anchor = cell->is_pinned;
+    if (state->hidden == NULL || cell->ob == NULL)
+        return;
+    state->used--;
+    if (cell->tag == RRCL_IS_PROXY) {
+        state->wrappers -= (size_t)rrcl_is_wrapper(cell->ob);
+    } else if (!cell->is_node) {
+        has_anchor |= rrcl_is_boxed(state, cell);
+        rrcl_forget_value(state, cell);
+        ((rrcl_value *)(void *)cell->ob)->cell = NULL;
+    }
+    if (has_anchor) {
+        lua_pushnil(state->hidden);
+        rrcl_set(state, RRCL_ANCHORS, rrcl_slot_of(cell));
+    }
 }
 
 /* The proxy of ob is unreachable, but its __gc has not run: finalizers that run before it can
    use ob by it, and it may not refer to ob's node. */
 static int rrcl_is_dying(rrcl_state *state, rrc_object *ob)
 {
-    uint32_t slot = ob->ob_type != state->value_type ? rrcl_slot_of(rrc_to_obj(state->heap, ob)) : 0;
-    return slot != 0 && rrcl_slot_at(state, slot)->proxy != NULL && rrcl_is_empty(state, slot);
+    const rrc_cell *cell = (const rrc_cell *)rrc_to_obj(state->heap, ob);
+    return cell != NULL && rrcl_is_empty(state, rrcl_slot_of(cell));
 }
 
-/* Has the slot an anchor, or none, as it is to be? (What a proxy or a box has in Lua 5.1 is looked at.) */
-static int rrcl_is_anchored_so(rrcl_state *state, uint32_t slot, int on)
-{
-    const rrcl_slot *s = rrcl_slot_at(state, slot);
-    return s->has_anchor == (unsigned)on && s->proxy == NULL && !rrcl_is_boxed(state, slot);
-}
-
-/* (The link of an ob that is dying goes soon, and makes it strong.) */
-static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
+/* (The link of an ob that is dying goes soon, and makes it strong: until then its node stays rooted.) */
+static int rrcl_pin(void *userdata, rrc_cell *cell, int on)
 {
     rrcl_state *state = (rrcl_state *)userdata;
-    rrc_gcref target = rrc_closed_target(state->heap, ob);
-    uint32_t slot = rrcl_slot_of(target), shard;
-    if (state->hidden == NULL || slot == 0 || rrcl_is_anchored_so(state, slot, on) || (!on && rrcl_is_dying(state, ob)))
+    uint32_t shard;
+    if (state->hidden == NULL)
+        return on;
+    if (!on) {
+        if (cell->is_node && rrcl_is_dying(state, cell->ob))
+            return 1;
+        lua_pushnil(state->hidden);
+    } else if (cell == state->in_hand) {
+        lua_pushvalue(state->hidden, -1);
+        rrcl_set(state, RRCL_ANCHORS, rrcl_slot_of(cell));
         return 1;
-    if (on && !rrcl_get_live(state, slot)) {
+    } else if (!rrcl_get_live(state, cell)) {
         lua_pop(state->hidden, 1);
-        state->searched += (size_t)rrcl_may_revive(state, slot, &shard);
-        if (!rrcl_get_or_revive(state, slot))
+        state->searched += (size_t)rrcl_may_revive(state, cell, &shard);
+        if (!rrcl_get_or_revive(state, cell))
             return 0;
     }
-    if (!on)
-        lua_pushnil(state->hidden);
-    if (rrcl_is_boxed(state, slot)) {
-        rrcl_get(state, RRCL_ANCHORS, slot);
+    if (rrcl_is_boxed(state, cell)) {
+        rrcl_get(state, RRCL_ANCHORS, rrcl_slot_of(cell));
         lua_insert(state->hidden, -2);
         lua_rawseti(state->hidden, -2, 1);
         lua_pop(state->hidden, 1);
     } else {
-        rrcl_set_anchor(state, slot, on);
+        rrcl_set(state, RRCL_ANCHORS, rrcl_slot_of(cell));
     }
-    return 1;
+    return on;
 }
 
-/* If a slice has searched enough, what may be in another shard is left to the next step, which follows at once. */
-static rrc_gcref rrcl_survivor(void *userdata, rrc_gcref ref)
+static void *rrcl_new_node(void *userdata, rrc_object *ob, size_t n)
 {
     rrcl_state *state = (rrcl_state *)userdata;
-    uint32_t slot = rrcl_slot_of(ref), shard;
-    if (state->hidden == NULL)              /* closed while the header is at work: all links go soon */
-        return ref;
-    if (rrcl_slot_at(state, slot)->proxy != NULL)
-        return ref;                         /* only its __gc lets a proxy go */
-    if (rrcl_get_live(state, slot)) {
-        lua_pop(state->hidden, 1);
-        return ref;
-    }
-    lua_pop(state->hidden, 1);
-    if (!rrcl_may_revive(state, slot, &shard))
+    lua_State *L = rrcl_caller(state);
+    rrcl_node_job job;
+    job.state = state;
+    job.ob = ob;
+    job.node = NULL;
+    job.n = n;
+    if (L == NULL || rrcl_try(L, rrcl_make_node, &job) != 0 || state->hidden == NULL)
         return NULL;
-    if (state->in_step) {
-        if (state->searches == 0) {
-            state->must_search = state->shard_count;
-            state->step.has_left = 1;
-            return ref;
-        }
-        state->searches--;
+    return (void *)(uintptr_t)lua_topointer(state->hidden, RRCL_NEW_NODE);
+}
+
+/* The list can be all that keeps what is in it. So nothing is taken out of it before
+   there is room, which can make Lua collect, or fail. */
+static int rrcl_write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
+{
+    rrcl_state *state = (rrcl_state *)userdata;
+    lua_State *hidden = state->hidden, *L;
+    size_t i;
+    if (hidden == NULL)
+        return n > 0;
+    if (rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node)) && rrcl_rawlen(hidden, -1) < n) {
+        rrcl_node_job job;
+        lua_pop(hidden, 1);
+        job.state = state;
+        job.ob = node->ob;
+        job.node = node;
+        job.n = n;
+        L = rrcl_caller(state);
+        if (rrcl_try(L, rrcl_lengthen_protected, &job) != 0 || state->hidden == NULL)
+            return 1;
+        hidden = state->hidden;
+        rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node));
     }
-    if (!rrcl_get_or_revive(state, slot))
-        return NULL;
-    lua_pop(state->hidden, 1);
-    return ref;
+    if (lua_isnil(hidden, -1)) {            /* it has died with the proxy: the next step finds that */
+        lua_pop(hidden, 1);
+        return 0;
+    }
+    for (i = 0; i < n; i++) {
+        rrcl_push_target(state, targets[i]);
+        lua_rawseti(hidden, -2, (int)i + 1);
+    }
+    rrcl_truncate_node(hidden, n + 1);
+    lua_pop(hidden, 1);
+    return 0;
+}
+
+/* (A proxy that is dying does not need it.) */
+static void rrcl_join(void *userdata, rrc_cell *proxy, rrc_cell *node)
+{
+    rrcl_state *state = (rrcl_state *)userdata;
+    lua_State *hidden = state->hidden;
+    if (hidden == NULL)
+        return;
+    if (rrcl_get(state, RRCL_VALUES, rrcl_slot_of(proxy))) {
+        rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node));
+        rrcl_give_table(hidden, (rrcl_proxy *)proxy->object);
+        lua_pop(hidden, 1);
+    }
+    lua_pop(hidden, 1);
 }
 
 /* ---- classes ---- */
@@ -2055,7 +2033,7 @@ static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index)
 {
     rrcl_proxy *proxy = (rrcl_proxy *)lua_touserdata(L, index);
     if (proxy == NULL || rrcl_rawlen(L, index) != sizeof *proxy         /* (0 for light userdata) */
-        || proxy->check != ((uintptr_t)proxy ^ RRCL_DISGUISE))
+        || proxy->check != RRCL_DISGUISE(proxy))
         return NULL;
     return proxy;
 }
@@ -2150,7 +2128,7 @@ static void rrcl_need_spare(lua_State *L, rrcl_state *state, const rrc_type *typ
         if (state->spare == NULL) {
             rrcl_proxy *proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
             memset(proxy, 0, sizeof *proxy);
-            proxy->check = (uintptr_t)proxy ^ RRCL_DISGUISE;
+            proxy->check = RRCL_DISGUISE(proxy);
             proxy->closer = state->closer;
             rrcl_need_open(L, state);
             lua_xmove(L, state->hidden, 1);
@@ -2158,27 +2136,36 @@ static void rrcl_need_spare(lua_State *L, rrcl_state *state, const rrc_type *typ
             state->spare = proxy;
         }
         rrcl_dress_spare(L, state, type);
-        rrcl_reserve_slot(L, state);
+        rrcl_reserve_cell(L, state);
     } while (state->spare == NULL || state->spare_type != type);
 }
 
 /* Can ob get the spare proxy at once? Then that has the class of ob. */
 static int rrcl_has_spare(lua_State *L, rrcl_state *state, const rrc_object *ob)
 {
-    if (state->spare == NULL || state->free_slot == 0
+    if (state->spare == NULL || !rrcl_has_room_for_cell(state)
         || (state->spare_type != ob->ob_type && rrc_map_get(&state->classes, ob->ob_type) == NULL))
         return 0;
     rrcl_dress_spare(L, state, ob->ob_type);
     return 1;
 }
 
-/* Dissolve the link of the proxy in a slot, which becomes free. */
-static void rrcl_part_slot(rrcl_state *state, uint32_t slot)
+/* The proxy on top of the hidden thread takes the place of the one of this cell, which is dead. */
+static void rrcl_take_over(rrcl_state *state, rrc_cell *cell, rrcl_proxy *proxy)
 {
-    rrc_object *ob = rrcl_slot_at(state, slot)->ob;
-    state->wrappers -= (size_t)rrcl_is_wrapper(ob);
-    rrc_unlink(state->heap, ob);
-    rrcl_free_slot(state, slot);
+    rrc_cell *node = (rrc_cell *)rrc_closed_node(state->heap, cell->ob);
+    proxy->cell = cell;
+    cell->object = proxy;
+    lua_pushvalue(state->hidden, -1);
+    rrcl_set(state, RRCL_VALUES, rrcl_slot_of(cell));
+    if (cell->is_pinned) {
+        lua_pushvalue(state->hidden, -1);
+        rrcl_set(state, RRCL_ANCHORS, rrcl_slot_of(cell));
+    }
+    if (node != NULL && rrcl_is_live(state, node, 0))
+        rrcl_join(state, cell, node);
+    else if (node != NULL)
+        rrc_touch(state->heap, cell->ob);       /* until the next step, nothing else protects what ob refers to */
 }
 
 /* The spare proxy becomes that of ob, and is pushed on the hidden thread. ob may be linked already: then its old proxy
@@ -2188,38 +2175,29 @@ static int rrcl_link_spare(rrcl_state *state, rrc_object *ob)
 {
     lua_State *hidden = state->hidden;
     rrcl_proxy *proxy = state->spare;
-    rrc_gcref p = rrc_to_obj(state->heap, ob);
-    uint32_t slot;
+    rrc_cell *cell = (rrc_cell *)rrc_to_obj(state->heap, ob), *former;
     int code = RRC_OK;
-    slot = rrcl_slot_of(rrc_closed_target(state->heap, ob));
-    if (p == NULL && rrcl_slot_at(state, slot)->proxy != NULL)
-        rrcl_part_slot(state, slot);            /* that of a P link, whose p the header knows to be dead */
     lua_pushvalue(hidden, RRCL_SPARE);
     lua_pushnil(hidden);
     lua_replace(hidden, RRCL_SPARE);
     state->spare = NULL;
-    if (rrcl_push_revived_node(hidden, state, ob)) {
-        rrcl_give_table(hidden, proxy);
+    if (cell != NULL) {
+        rrcl_take_over(state, cell, proxy);
+        return RRC_OK;
+    }
+    former = (rrc_cell *)rrc_closed_target(state->heap, ob);
+    if (former != NULL && former->tag == RRCL_IS_PROXY)
+        rrc_cell_unlink(state->heap, former);   /* it has a P link, and the header knows that p is dead */
+    code = rrc_cell_link(state->heap, proxy, ob, rrcl_is_wrapper(ob) ? RRC_P : RRC_O);
+    state->in_hand = NULL;
+    if (code != RRC_OK) {
         lua_pop(hidden, 1);
+        return code;
     }
-    slot = p != NULL ? rrcl_slot_of(p) : rrcl_take_slot(state, ob);
-    proxy->slot = slot & (RRCL_MOST_SLOTS - 1);
-    rrcl_slot_at(state, slot)->proxy = proxy;
-    lua_pushvalue(hidden, -1);
-    rrcl_set(state, RRCL_VALUES, slot);
-    if (p == NULL) {
-        code = rrc_link(state->heap, rrcl_ref_of(slot), ob, rrcl_is_wrapper(ob) ? RRC_P : RRC_O);
-        if (code != RRC_OK) {
-            rrcl_free_slot(state, slot);
-            lua_pop(hidden, 1);
-            return code;
-        }
-        state->wrappers += (size_t)rrcl_is_wrapper(ob);
-        state->wrappers_made += (size_t)rrcl_is_wrapper(ob);
-        if (ob->ob_type != NULL && ob->ob_type->tp_size != NULL)
-            rrc_measure(state->heap, ob);
-    }
-    return code;
+    state->wrappers_made += (size_t)rrcl_is_wrapper(ob);
+    if (ob->ob_type != NULL && ob->ob_type->tp_size != NULL)
+        rrc_measure(state->heap, ob);
+    return RRC_OK;
 }
 
 typedef struct rrcl_pushing {
@@ -2247,16 +2225,17 @@ static int rrcl_new_proxy(lua_State *L)
 /* Push what ob is in Lua, if that exists. (No false is there: booleans have no links.) */
 RRC_INLINE int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    rrc_gcref p = rrc_to_obj(state->heap, ob);
-    uint32_t slot = rrcl_slot_of(p);
+    const rrc_cell *cell = (const rrc_cell *)rrc_to_obj(state->heap, ob);
     lua_State *hidden = state->hidden;
-    if (p == NULL)
+    uint32_t slot;
+    if (cell == NULL)
         return 0;
+    slot = rrcl_slot_of(cell);
 #if LUA_VERSION_NUM >= 503
     if (lua_rawgeti(hidden, rrcl_place(RRCL_VALUES, slot), rrcl_index_in_shard(slot)) == LUA_TNIL) {
 #else
     lua_rawgeti(hidden, rrcl_place(RRCL_VALUES, slot), rrcl_index_in_shard(slot));
-    if (rrcl_is_boxed(state, slot))
+    if (rrcl_is_boxed(state, cell))
         rrcl_unbox(hidden);
     if (!lua_toboolean(hidden, -1)) {
 #endif
@@ -2304,8 +2283,8 @@ static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
     const rrc_type *type = ob->ob_type;
     int status;
     if (type == state->value_type) {
-        uint32_t slot = ((rrcl_value *)(void *)ob)->slot;
-        if (slot != 0 && rrcl_get_or_revive(state, slot))
+        const rrc_cell *cell = ((rrcl_value *)(void *)ob)->cell;
+        if (cell != NULL && rrcl_get_or_revive(state, cell))
             lua_xmove(state->hidden, L, 1);
         else
             lua_pushnil(L);
@@ -2384,10 +2363,10 @@ RRC_LUA_API rrc_object *rrc_lua_new(lua_State *L, const rrc_type *type)
 static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
 {
     rrcl_state *state = proxy->closer->state;
-    rrc_gcref node;
+    const rrc_cell *node;
     if (!proxy->has_table)
         return;
-    node = rrc_closed_node(state->heap, rrcl_ob_of(proxy));
+    node = (const rrc_cell *)rrc_closed_node(state->heap, rrcl_ob_of(proxy));
     if (node != NULL && !rrcl_is_empty(state, rrcl_slot_of(node)))
         return;
     rrcl_get_uservalue(L, index);
@@ -2403,9 +2382,9 @@ static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
 /* Dissolve the link of a proxy's ob. */
 static void rrcl_detach(rrcl_proxy *proxy)
 {
-    uint32_t slot = proxy->slot;
-    proxy->slot = 0;
-    rrcl_part_slot(proxy->closer->state, slot);
+    rrc_cell *cell = proxy->cell;
+    proxy->cell = NULL;
+    rrc_cell_unlink(proxy->closer->state->heap, cell);
 }
 
 /* The proxy at 1 has lost its object, and keeps nothing alive from now on: somebody can still
@@ -2483,17 +2462,19 @@ static int rrcl_clock_gc(lua_State *L)
  * has failed, the wrappers are rooted before the collection, and stay for this time.
  * Such a collection is made in rrc_lua_collect, and after some of Lua's cycles: see rrcl_collect_wrappers. */
 
+static void rrcl_root_wrapper(void *arg, rrc_cell *cell)
+{
+    rrcl_state *state = (rrcl_state *)arg;
+    if (rrcl_is_wrapper(cell->ob) && !rrcl_is_empty(state, rrcl_slot_of(cell))
+        && (!cell->is_node || rrc_to_obj(state->heap, cell->ob) == NULL))
+        rrc_touch(state->heap, cell->ob);
+}
+
 /* A collection at once has found its dead, and nobody has run since then. The wrappers that live are rooted again. */
 static void rrcl_root_wrappers(rrcl_state *state)
 {
-    uint32_t slot;
     state->must_root = 0;
-    for (slot = 1; slot < state->slot_count; slot++) {
-        const rrcl_slot *s = rrcl_slot_at(state, slot);
-        if (s->ob != NULL && rrcl_is_wrapper(s->ob) && !rrcl_is_empty(state, slot)
-            && (s->proxy != NULL || rrc_to_obj(state->heap, s->ob) == NULL))
-            rrc_touch(state->heap, s->ob);
-    }
+    rrc_cell_each(state->heap, rrcl_root_wrapper, state);
 }
 
 static int rrcl_proxy_gc(lua_State *L)
@@ -2885,27 +2866,49 @@ RRC_LUA_API int rrc_lua_pairs(lua_State *L)
    with the table of the proxy at 1? */
 static int rrcl_node_is_noted(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    rrc_gcref node = rrc_closed_node(state->heap, ob);
+    const rrc_cell *node = (const rrc_cell *)rrc_closed_node(state->heap, ob);
+    const void *table;
     int is_noted;
     rrcl_get_uservalue(L, 1);
+    table = lua_topointer(L, -1);
     lua_xmove(L, state->hidden, 1);
     lua_rawget(state->hidden, rrcl_owners(state->hidden, state, -1));
-    is_noted = node != NULL && lua_tonumber(state->hidden, -1) == rrcl_owner_number(state, rrcl_slot_of(node));
+    is_noted = node != NULL && !lua_isnil(state->hidden, -1) && rrcl_owner_cell(state, table) == node;
     lua_pop(state->hidden, 1);
     return is_noted;
 }
 
-/* Note the node of ob, whose table is on top. Raises. */
-static void rrcl_note_node(lua_State *L, rrcl_state *state, rrc_object *ob)
+/* Note this node, whose table is on top. Raises. */
+static void rrcl_note_node(lua_State *L, rrcl_state *state, rrc_cell *node)
 {
-    uint32_t slot = rrcl_slot_of(rrc_closed_node(state->heap, ob));
-    rrcl_slot_at(state, slot)->next = rrcl_hash(L, -1);
+    node->tag = rrcl_hash(L, -1);
     lua_pushvalue(state->hidden, rrcl_owners(L, state, -1));
     lua_xmove(state->hidden, L, 1);
     lua_pushvalue(L, -2);
-    lua_pushnumber(L, rrcl_owner_number(state, slot));
+    lua_pushnumber(L, (lua_Number)rrcl_slot_of(node));
     lua_rawset(L, -3);
     lua_pop(L, 1);
+}
+
+/* The table on top becomes the node of ob, unless there is one, which is pushed in place of it. The node is noted. A
+   cell is reserved. Raises. */
+static void rrcl_keep_node(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    rrc_cell *node = (rrc_cell *)rrc_closed_node(state->heap, ob);
+    if (node == NULL || rrcl_is_empty(state, rrcl_slot_of(node)))
+        rrcl_truncate_node(L, 1);       /* the table of a dying proxy can still have a list */
+    lua_pushvalue(L, -1);
+    lua_xmove(L, state->hidden, 1);
+    lua_replace(state->hidden, RRCL_NEW_NODE);
+    node = rrc_cell_keep_node(state->heap, ob, (void *)(uintptr_t)lua_topointer(L, -1));
+    lua_pushnil(state->hidden);
+    lua_replace(state->hidden, RRCL_NEW_NODE);
+    if (node == NULL)
+        luaL_error(L, "not enough memory");
+    rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node));
+    lua_xmove(state->hidden, L, 1);
+    lua_replace(L, -2);
+    rrcl_note_node(L, state, node);
 }
 
 /* Give the proxy at 1 a table with fields: that of the node, if its ob is tracked. Finalizers can
@@ -2916,16 +2919,14 @@ static void rrcl_need_fields(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
     lua_settop(L, 3);
     lua_newtable(L);                            /* 4: the fields */
     lua_createtable(L, 0, 1);                   /* 5: the node */
-    rrcl_reserve_slot(L, state);
+    rrcl_reserve_cell(L, state);
     rrcl_need_live(L);
     if (proxy->has_table) {
         rrcl_get_uservalue(L, 1);
         lua_replace(L, 5);
     }
-    if (rrc_gc_is_tracked(state->heap, ob)) {
-        rrcl_attach_node(L, state, ob);
-        rrcl_note_node(L, state, ob);
-    }
+    if (rrc_gc_is_tracked(state->heap, ob))
+        rrcl_keep_node(L, state, ob);
     lua_rawgeti(L, 5, RRCL_FIELDS);
     if (!lua_istable(L, -1)) {
         lua_pushvalue(L, 4);
@@ -2953,8 +2954,6 @@ static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
         rrcl_need_fields(L, state, proxy);
         rrcl_push_fields(L, proxy);
     }
-    if (rrc_gc_is_tracked(heap, ob))
-        rrc_closed_set_node(heap, ob, rrc_closed_node(heap, ob));       /* to be kept */
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
     lua_rawset(L, -3);
@@ -3852,14 +3851,13 @@ static int rrcl_collection_at_once(lua_State *L)
     return 0;
 }
 
-/* All finalizers have run. What has lost its proxy all the same, lost its __gc: Lua
-   drops one that it has no memory to call. */
-static void rrcl_find_lost_proxies(rrcl_state *state)
+/* What has lost its proxy although all finalizers have run, has lost its __gc: Lua drops one that it has no memory to
+   call. */
+static void rrcl_find_lost_proxy(void *arg, rrc_cell *cell)
 {
-    uint32_t slot;
-    for (slot = 1; slot < state->slot_count; slot++)
-        if (rrcl_slot_at(state, slot)->proxy != NULL && rrcl_is_empty(state, slot))
-            rrcl_part_slot(state, slot);
+    rrcl_state *state = (rrcl_state *)arg;
+    if (cell->tag == RRCL_IS_PROXY && rrcl_is_empty(state, rrcl_slot_of(cell)))
+        rrc_cell_unlink(state->heap, cell);
 }
 
 /* Lua 5.1 cannot tell, and each full collection starts it again. */
@@ -3884,8 +3882,8 @@ static void rrcl_collect(void *userdata)
     state->must_root = 0;           /* if Lua refused, the header's next step roots them */
     if (status != 0)
         rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
-    else if (result != -1 && state->hidden != NULL)
-        rrcl_find_lost_proxies(state);
+    else if (result != -1 && state->hidden != NULL)     /* all finalizers have run: see rrcl_find_lost_proxy */
+        rrc_cell_each(state->heap, rrcl_find_lost_proxy, state);
 }
 
 /* Returns what rrc_gc_collect does, or SIZE_MAX: the state was closed, and has gone. */
@@ -4235,14 +4233,12 @@ static void rrcl_free_tables(rrcl_state *state)
         (void)RRC_LUA_REALLOC(info, 0);
     }
     rrc_map_free(state->heap, &state->classes);
-    while (state->shard_count > 0)
-        (void)RRC_LUA_REALLOC(state->shards[--state->shard_count].slots, 0);
-    (void)RRC_LUA_REALLOC(state->shards, 0);
+    (void)RRC_LUA_REALLOC(state->revived, 0);
     (void)RRC_LUA_REALLOC(state->closed, 0);
     state->closed = NULL;
     state->closed_count = state->closed_size = 0;
-    state->shards = NULL;
-    state->slot_count = state->free_slot = 0;
+    state->revived = NULL;
+    state->slot_count = state->shard_count = 0;
 }
 
 /* Proxies and sentinels that are left do nothing from now on: on Lua 5.1 and LuaJIT their
@@ -4287,17 +4283,19 @@ static int rrcl_can_be_known(lua_State *L, const rrcl_state *state)
     return 0;
 }
 
+static void rrcl_part_proxy(void *arg, rrc_cell *cell)
+{
+    rrcl_state *state = (rrcl_state *)arg;
+    if (cell->tag == RRCL_IS_PROXY && rrc_cell_unlink(state->heap, cell) == RRC_OK)
+        state->has_parted = 1;
+}
+
 /* Dissolve the links of all proxies. Returns whether there was one. */
 static int rrcl_part_proxies(rrcl_state *state)
 {
-    uint32_t slot;
-    int has_parted = 0;
-    for (slot = 1; slot < state->slot_count; slot++)
-        if (rrcl_slot_at(state, slot)->proxy != NULL) {
-            rrcl_part_slot(state, slot);
-            has_parted = 1;
-        }
-    return has_parted;
+    state->has_parted = 0;
+    rrc_cell_each(state->heap, rrcl_part_proxy, state);
+    return state->has_parted;
 }
 
 #if defined(RRC_DEBUG) && defined(RRC_INSIGHT_H)
@@ -4454,34 +4452,35 @@ static int rrcl_open_protected(lua_State *L)
     lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
     rrcl_fill_hidden(L, state);
     rrcl_grow_slots(L, state);
-    rrcl_take_slot(state, NULL);            /* RRCL_CALLER_SLOT */
-    rrcl_take_slot(state, NULL);            /* RRCL_SENTINEL_SLOT */
-    rrcl_take_slot(state, NULL);            /* RRCL_CLOCK_SLOT */
     rrcl_set_finalizer(L, RRCL_NAME ".sentinel", rrcl_sentinel_gc);
     rrcl_set_finalizer(L, RRCL_NAME ".clock", rrcl_clock_gc);
     if (RRCL_HAS_MODES)
         rrcl_start_clock(L, state);
     memset(&desc, 0, sizeof desc);
     desc.userdata = state;
-    desc.survivor = rrcl_survivor;
     desc.collect = rrcl_collect;
     desc.realloc = rrcl_heap_realloc;
     desc.native_bytes = rrcl_native_bytes;
     memset(&closed, 0, sizeof closed);
-    closed.mirror = rrcl_mirror;
-    closed.anchor = rrcl_anchor;
+    closed.pin = rrcl_pin;
+    closed.watch = rrcl_watch;
+    closed.forget = rrcl_forget;
+    closed.new_node = rrcl_new_node;
+    closed.write_node = rrcl_write_node;
+    closed.join = rrcl_join;
+    closed.is_live = rrcl_is_cell_live;
     closed.collects_at_once = 1;
-    state->heap = rrc_closed_new(&desc, &closed);
-    if (state->heap == NULL)
-        return luaL_error(L, "not enough memory");
-    closer->state = state;
-    state->closer = closer;
     lua_getglobal(L, "collectgarbage");
     state->collectgarbage = lua_topointer(L, -1);
 #if LUA_VERSION_NUM >= 502
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
     state->main = lua_tothread(L, -1);
 #endif
+    state->heap = rrc_closed_new(&desc, &closed);
+    if (state->heap == NULL)
+        return luaL_error(L, "not enough memory");
+    closer->state = state;
+    state->closer = closer;
     return 0;
 }
 

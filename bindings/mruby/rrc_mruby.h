@@ -367,8 +367,8 @@ static const mrb_irep *rrcm_code(const struct RProc *proc)
 /* ---- data ---- */
 
 typedef struct rrcm_cell {
-    rrc_cell head;                      /* its object is a struct RData */
-    mrb_int  place;                     /* of its anchor: see rrcm_anchor */
+    rrc_cell head;                      /* its object is a struct RData. The place of its anchor is its number - 1 */
+    struct rrcm_state *state;
     union {
         const rrc_mruby_class *cls;     /* of a proxy */
         struct RArray         *list;    /* of a node */
@@ -405,8 +405,7 @@ typedef struct rrcm_state {
     mrb_state     *mrb;         /* NULL: closed */
     rrc_heap      *heap;
     struct RArray *roots;       /* see RRCM_ERROR; then classes, and the arrays of anchors */
-    struct RArray *anchors;     /* arrays of RRCM_ANCHORS places each. A free place has the number of the next one */
-    mrb_int        free_place;  /* RRCM_NO_PLACE: there is none */
+    struct RArray *anchors;     /* arrays of RRCM_ANCHORS places each, one for each cell */
     rrc_map        values;      /* an object of mruby -> the cell of its box */
     rrc_map        classes;     /* rrc_mruby_class, and rrc_type -> rrcm_class_info */
     rrcm_class_info *first_class;
@@ -427,7 +426,6 @@ typedef struct rrcm_state {
 } rrcm_state;
 
 #define RRCM_ANCHORS 128
-#define RRCM_NO_PLACE (-1)
 
 /* Places in the array of roots. */
 enum { RRCM_ERROR, RRCM_ASIDE, RRCM_PLACES };
@@ -610,35 +608,29 @@ static struct RArray *rrcm_new_array(mrb_state *mrb, mrb_int length)
     return mrb_ary_ptr(array);
 }
 
-static struct RArray *rrcm_anchors_of(const rrcm_state *state, mrb_int place)
+/* That of the cell with this number. */
+static struct RArray *rrcm_anchors_of(const rrcm_state *state, unsigned number)
 {
-    return mrb_ary_ptr(ARY_PTR(state->anchors)[place / RRCM_ANCHORS]);
+    return mrb_ary_ptr(ARY_PTR(state->anchors)[(number - 1) / RRCM_ANCHORS]);
 }
 
 /* The place of an anchor: nil, or the object of its cell. */
-static mrb_value *rrcm_anchor(const rrcm_state *state, mrb_int place)
+static mrb_value *rrcm_anchor(const rrcm_state *state, unsigned number)
 {
-    return &ARY_PTR(rrcm_anchors_of(state, place))[place % RRCM_ANCHORS];
+    return &ARY_PTR(rrcm_anchors_of(state, number))[(number - 1) % RRCM_ANCHORS];
 }
 
-static void rrcm_free_place(rrcm_state *state, mrb_int place)
-{
-    *rrcm_anchor(state, place) = mrb_fixnum_value(state->free_place);
-    state->free_place = place;
-}
-
-/* After this a cell can get a place. Raises. */
-static void rrcm_reserve_place(rrcm_state *state)
+/* After this a cell can be made. Raises. */
+static void rrcm_reserve_cell(rrcm_state *state)
 {
     mrb_state *mrb = state->mrb;
     int arena = mrb_gc_arena_save(mrb);
-    mrb_int first = ARY_LEN(state->anchors) * RRCM_ANCHORS, i;
-    if (state->free_place != RRCM_NO_PLACE)
-        return;
-    mrb_ary_push(mrb, mrb_obj_value(state->anchors), mrb_obj_value(rrcm_new_array(mrb, RRCM_ANCHORS)));
+    unsigned number;
+    while ((number = rrc_cell_reserve(state->heap)) > (unsigned)ARY_LEN(state->anchors) * RRCM_ANCHORS)
+        mrb_ary_push(mrb, mrb_obj_value(state->anchors), mrb_obj_value(rrcm_new_array(mrb, RRCM_ANCHORS)));
     mrb_gc_arena_restore(mrb, arena);
-    for (i = RRCM_ANCHORS - 1; i >= 0; i--)
-        rrcm_free_place(state, first + i);
+    if (number == 0)
+        rrcm_no_memory(mrb);
 }
 
 /* An object that is made while mruby marks lives through the sweep, marked or not, and C can get hold
@@ -658,7 +650,7 @@ static void rrcm_swept(mrb_state *mrb, void *data)
 {
     (void)mrb;
     if (data != NULL && data != (const void *)rrcm_disposed)
-        rrc_cell_died((rrc_cell *)data);
+        rrc_cell_died(((rrcm_cell *)data)->state->heap, (rrc_cell *)data);
 }
 
 static void rrcm_sentinel_swept(mrb_state *mrb, void *data)
@@ -694,8 +686,9 @@ static void rrcm_set_node(rrcm_state *state, struct RData *proxy, mrb_value node
 
 /* ---- the hooks of the header: they never raise ---- */
 
-static int rrcm_is_cell_live(void *userdata, const rrc_cell *cell)
+static int rrcm_is_cell_live(void *userdata, const rrc_cell *cell, int may_defer)
 {
+    (void)may_defer;
     return !rrcm_is_doomed(((rrcm_state *)userdata)->mrb, (struct RData *)cell->object);
 }
 
@@ -709,9 +702,7 @@ static void rrcm_watch(void *userdata, rrc_cell *head)
 {
     rrcm_state *state = (rrcm_state *)userdata;
     rrcm_cell *cell = rrcm_cell_of(head);
-    cell->place = state->free_place;
-    state->free_place = mrb_fixnum(*rrcm_anchor(state, cell->place));
-    *rrcm_anchor(state, cell->place) = mrb_nil_value();
+    cell->state = state;
     rrcm_data(cell)->data = cell;
     if (head->is_node) {
         cell->is.list = mrb_ary_ptr(mrb_obj_iv_get(state->mrb, (struct RObject *)head->object, state->list_name));
@@ -732,7 +723,6 @@ static void rrcm_forget(void *userdata, rrc_cell *head)
     if (head->object != NULL)
         ((struct RData *)head->object)->data = state->is_closed && rrcm_is_proxy_cell(head)
                                              ? (void *)(uintptr_t)rrcm_disposed : NULL;
-    rrcm_free_place(state, rrcm_cell_of(head)->place);
     if (rrcm_is_box(head)) {
         rrcm_value *value = (rrcm_value *)(void *)head->ob;
         rrc_map_put(&state->values, mrb_ptr(value->value), NULL);
@@ -743,15 +733,17 @@ static void rrcm_forget(void *userdata, rrc_cell *head)
     }
 }
 
-static void rrcm_pin(void *userdata, rrc_cell *cell, int on)
+static int rrcm_pin(void *userdata, rrc_cell *cell, int on)
 {
     rrcm_state *state = (rrcm_state *)userdata;
-    mrb_int place = rrcm_cell_of(cell)->place;
+    if (on && !rrcm_is_live(state, rrcm_cell_of(cell)))
+        return 0;
     if (!on)
         rrcm_mark_too(state->mrb, cell);
-    *rrcm_anchor(state, place) = on ? mrb_obj_value(cell->object) : mrb_nil_value();
+    *rrcm_anchor(state, cell->number) = on ? mrb_obj_value(cell->object) : mrb_nil_value();
     if (on)
-        mrb_write_barrier(state->mrb, (struct RBasic *)rrcm_anchors_of(state, place));
+        mrb_write_barrier(state->mrb, (struct RBasic *)rrcm_anchors_of(state, cell->number));
+    return on;
 }
 
 /* Call function(mrb, data) in a step, which sees one state of the world. Returns its result, or nil if it raised. */
@@ -774,13 +766,14 @@ static mrb_value rrcm_new_node_protected(mrb_state *mrb, void *data)
     struct RArray *list = rrcm_new_array(mrb, 0);
     struct RData *object = mrb_data_object_alloc(mrb, NULL, NULL, &rrcm_node_type);
     rrcm_set_hidden(mrb, object, state->list_name, mrb_obj_value(list));
-    rrcm_reserve_place(state);
+    rrcm_reserve_cell(state);
     return mrb_obj_value(object);
 }
 
-static void *rrcm_new_node(void *userdata)
+static void *rrcm_new_node(void *userdata, rrc_object *ob, size_t n)
 {
     mrb_value object = rrcm_protect_in_step((rrcm_state *)userdata, rrcm_new_node_protected, userdata);
+    (void)ob, (void)n;
     return mrb_nil_p(object) ? NULL : mrb_ptr(object);
 }
 
@@ -831,7 +824,7 @@ static void rrcm_dispose_proxy(void *arg, rrc_cell *cell)
     struct RData *object = (struct RData *)cell->object;
     if (!rrcm_is_proxy_cell(cell))
         return;
-    rrc_cell_unlink(cell);
+    rrc_cell_unlink(rrcm_cell_of(cell)->state->heap, cell);
     if (object != NULL)
         object->data = (void *)(uintptr_t)rrcm_disposed;
     *(int *)arg = 1;
@@ -986,7 +979,7 @@ static rrc_object *rrcm_find_value(rrcm_state *state, mrb_value value)
         return NULL;
     if (rrcm_is_live(state, cell))
         return cell->head.ob;
-    rrc_cell_unlink(&cell->head);       /* its value has died, and this is another one in its place */
+    rrc_cell_unlink(state->heap, &cell->head);       /* its value has died, and this is another one in its place */
     return NULL;
 }
 
@@ -1007,7 +1000,7 @@ static rrc_object *rrcm_box(rrcm_state *state, mrb_value value)
     rrcm_value *result;
     int code;
     rrcm_set_hidden(mrb, box, state->value_name, value);
-    rrcm_reserve_place(state);
+    rrcm_reserve_cell(state);
     if (rrc_map_reserve(state->heap, &state->values, 1) != RRC_OK)
         rrcm_no_memory(mrb);
     result = rrcm_new_value(state, value);
@@ -1426,7 +1419,7 @@ static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object 
     int code;
     if ((ob->ob_type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0)
         rrcm_set_hidden(mrb, object, state->node_name, mrb_nil_value());
-    rrcm_reserve_place(state);
+    rrcm_reserve_cell(state);
     object->type = &rrcm_proxy_type;
     code = rrc_cell_link(state->heap, object, ob, RRC_P);
     if (code != RRC_OK)
@@ -1526,7 +1519,7 @@ static mrb_value rrcm_existing(rrcm_state *state, rrc_object *ob)
         return cell != NULL ? rrcm_object(cell) : mrb_undef_value();
     }
     if (value->box != NULL && !rrcm_is_live(state, value->box))
-        rrc_cell_unlink(&value->box->head);
+        rrc_cell_unlink(state->heap, &value->box->head);
     return value->is_gone ? mrb_nil_value() : value->value;
 }
 
@@ -1596,7 +1589,7 @@ RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy)
             rrc_decref(state->heap, ob);
             rrcm_no_memory(mrb);
         }
-        rrc_cell_unlink((rrc_cell *)DATA_PTR(proxy));
+        rrc_cell_unlink(state->heap, (rrc_cell *)DATA_PTR(proxy));
         DATA_PTR(proxy) = (void *)(uintptr_t)rrcm_disposed;
         rrcm_set_node(state, RDATA(proxy), mrb_nil_value());
         if (user != NULL) {
@@ -2339,7 +2332,6 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     mrb_ary_set(mrb, mrb_obj_value(state->roots), RRCM_ASIDE, mrb_obj_value(rrcm_new_array(mrb, 0)));
     state->anchors = rrcm_new_array(mrb, 0);
     mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(state->anchors));
-    state->free_place = RRCM_NO_PLACE;
     rrcm_define_module(state);
     holder = mrb_obj_value(mrb_data_object_alloc(mrb, NULL, NULL, &rrcm_state_type));
     mrb_gv_set(mrb, mrb_intern_lit(mrb, RRCM_NAME), holder);

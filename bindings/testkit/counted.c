@@ -190,7 +190,7 @@ static void take_out(cell *c)
     c->owed = 0;
 }
 
-static void pin(void *userdata, rrc_cell *c, int on)
+static int pin(void *userdata, rrc_cell *c, int on)
 {
     (void)userdata;
     if (!on)
@@ -199,6 +199,7 @@ static void pin(void *userdata, rrc_cell *c, int on)
         take_out((cell *)c);
     else
         vm_retain(object_of(c));
+    return on;
 }
 
 static void watch(void *userdata, rrc_cell *c)
@@ -259,7 +260,7 @@ static void settle(void)
         if (deaths != NULL) {
             cell *c = deaths;
             forget_death(c);
-            rrc_cell_died(&c->head);
+            rrc_cell_died(heap, &c->head);
         } else {
             entry e = owed[owed_count - 1];
             if (e.cell != NULL)
@@ -269,10 +270,10 @@ static void settle(void)
         }
 }
 
-static void *new_node(void *userdata)
+static void *new_node(void *userdata, rrc_object *ob, size_t n)
 {
     object *o = vm_new(NODE, 0);
-    (void)userdata;
+    (void)userdata, (void)ob, (void)n;
     reserve();
     drop_later(o, NULL);                /* it is held until the step has ended */
     return o;

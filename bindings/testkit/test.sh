@@ -118,7 +118,7 @@ heap|/rrc_major_collection_keep(/d|what garbage owns is not kept
 glue|s/^        CVM_FOREIGN_OF(v)->ob = NULL;/        (void)v;/|parted does nothing
 glue|s/^    return cvm_heap_is_young(p);/    return 0;/|is_young is always 0
 counted|/it is held until the step/d|a new edge node is never dropped
-counted|s/rrc_cell_died(&c->head);/(void)0;/|deaths are not reported
+counted|s/rrc_cell_died(heap, &c->head);/(void)0;/|deaths are not reported
 counted|s/^    forget_death((cell \*)c);//|a cell that is freed stays in the list of deaths
 counted with ASan|s/^        owed\[((cell \*)c)->owed - 1\].cell = NULL;/        (void)0;/|a cell that is freed stays in the array of references
 counted|s/vm_retain(o->field\[o->size++\] = targets\[i\]->object);/o->field[o->size++] = targets[i]->object;/|an edge node borrows its references

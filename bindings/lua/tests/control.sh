@@ -47,9 +47,7 @@ checked() {
 mutant 'what is left at the end waits until Lua is gone' 's/^        rrcl_part_all(L, state);/        ;/'
 mutant 'the end is one round' 's/ && --rounds > 0);/ \&\& 0);/'
 mutant 'proxies that slots make at the end stay' 's/while ((rrcl_part_proxies(state) ||/while ((0 ||/'
-mutant 'weak tables give what is deallocated' '/^static void rrcl_detach/,/^}/s/^    proxy->slot = 0;/    ;/
-/^static void rrcl_free_slot/,/^}/s/^    s->ob = NULL;/    ;/
-/^static void rrcl_free_slot/,/^}/s/^    s->proxy = NULL;/    ;/'
+mutant 'weak tables give what is deallocated' '/^static void rrcl_detach/,/^}/s/^    rrc_cell_unlink(/    proxy->cell = cell; rrc_unlink(proxy->closer->state->heap, cell->ob); if (0) rrc_cell_unlink(/'
 mutant 'what is deallocated gets a proxy' 's/if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)/if (0)/'
 mutant 'each look ends a cycle' 's/^    if (taken == canary->ended)/    if (0)/' each_cycle_ends
 mutant 'all sentinels have one number' 's/^    canary->era += .*/    canary->era = 1;/' each_cycle_ends
@@ -91,7 +89,7 @@ known 'many new wrappers wait' 's/ || state->wrappers > state->most_wrappers$/ |
 known 'few new wrappers wait' 's/^        || (is_idle .*/        || 0)/' 'wrappers: whole collections'
 known 'no whole collection follows a cycle' 's/^        state->must_collect = 1;/        ;/' 'wrappers: a cycle goes'
 # (In other versions other objects lie there by then.)
-[ "$lua" != lua5.1 ] || known 'the old proxy of what is linked anew keeps its slot' 's/^    if (p == NULL \&\& rrcl_slot_at(state, slot)->proxy != NULL)/    if (0)/' \
+[ "$lua" != lua5.1 ] || known 'the old proxy of what is linked anew keeps its cell' 's/^    if (former != NULL \&\& former->tag == RRCL_IS_PROXY)/    if (0)/' \
     'wrappers: a finalizer of a script that dies'
 case $lua in
 lua5.1 | luajit)

@@ -15,7 +15,7 @@ mutants='
 no-touch          | -DWITHOUT_TOUCH
 no-incref         | -DWITHOUT_INCREF
 no-anchor         | s/\*rrcm_anchor(state, place) = on ? mrb_obj_value(cell->object) : mrb_nil_value();/;/
-anchors-stay      | s/\*rrcm_anchor(state, place) = on ? mrb_obj_value(cell->object) : mrb_nil_value();/if (on) *rrcm_anchor(state, place) = mrb_obj_value(cell->object);/; s/^    rrcm_free_place(state, rrcm_cell_of(head)->place);/    ;/
+anchors-stay      | s/\*rrcm_anchor(state, cell->number) = on ? mrb_obj_value(cell->object) : mrb_nil_value();/if (on) *rrcm_anchor(state, cell->number) = mrb_obj_value(cell->object);/
 no-anchor-barrier | s/mrb_write_barrier(state->mrb, (struct RBasic \*)rrcm_anchors_of(state, place));/;/
 no-node-barrier   | s/mrb_write_barrier(state->mrb, (struct RBasic \*)job.list);/;/
 never-doomed      | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& .*/return 0;/
