@@ -594,10 +594,30 @@ static int rrci_was_weak(rrc_object *ob)
     return rrci_is_weak(ob) && !rrci_is_anchored(ob);
 }
 
+#define RRCI_HAS_CELLS(heap) (rrci_closed(heap)->desc.pin != NULL)
+
+/* Root the object of the cell, or unroot it. Returns whether it is rooted then. */
+static int rrci_pin(rrc_heap *heap, rrc_cell *c, int on)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    if (c->object == NULL) {
+        c->is_pinned = 0;
+    } else if ((int)c->is_pinned != on) {
+        closed->anchoring++;
+        RRCI_BEGIN_HOOK(heap);
+        c->is_pinned = closed->desc.pin(heap->desc.userdata, c, on) != 0;
+        RRCI_END_HOOK(heap);
+        closed->anchoring--;
+    }
+    return (int)c->is_pinned;
+}
+
 static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     int is_there;
+    if (RRCI_HAS_CELLS(heap))
+        return rrci_pin(heap, (rrc_cell *)rrci_target(heap, ob), on);
     closed->anchoring++;
     RRCI_BEGIN_HOOK(heap);
     is_there = closed->desc.anchor(closed->mirror_userdata, ob, on);
@@ -1388,8 +1408,6 @@ static void rrci_release_links(rrci_search *search)
 
 /* ---- cells: what the hooks of the mirror do in a heap with cells ---- */
 
-#define RRCI_HAS_CELLS(heap) (rrci_closed(heap)->desc.pin != NULL)
-
 static size_t rrci_cell_size(const rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
@@ -1406,16 +1424,6 @@ static int rrci_may_be_live(const rrc_heap *heap, const rrc_cell *c, int may_def
 static int rrci_is_cell_live(const rrc_heap *heap, const rrc_cell *c)
 {
     return rrci_may_be_live(heap, c, 0);
-}
-
-/* Root the object of the cell, or unroot it. Returns whether it is rooted then. */
-static int rrci_pin(rrc_heap *heap, rrc_cell *c, int on)
-{
-    if (c->object == NULL)
-        c->is_pinned = 0;
-    else if ((int)c->is_pinned != on)
-        c->is_pinned = rrci_closed(heap)->desc.pin(heap->desc.userdata, c, on) != 0;
-    return (int)c->is_pinned;
 }
 
 /* The link field of ob is in use. Has it a cell whose object has died? */
@@ -1540,13 +1548,6 @@ static void rrci_free_cell(rrc_heap *heap, rrc_cell *c)
         c->ob = (rrc_object *)(void *)closed->gone_cells;
         closed->gone_cells = c;
     }
-}
-
-/* The hook anchor. Its userdata is the heap. */
-static int rrci_anchor_cell(void *userdata, rrc_object *ob, int on)
-{
-    rrc_heap *heap = (rrc_heap *)userdata;
-    return rrci_pin(heap, (rrc_cell *)rrci_target(heap, ob), on);
 }
 
 /* The hook survivor. A step that looks for deaths dissolves the link of a dead p, and calls mirror for a dead node. */
@@ -2480,7 +2481,6 @@ RRC_API rrc_heap *rrci_closed_new(const rrc_desc *desc, const rrc_closed_desc *c
     if (closed->pin != NULL) {
         part->mirror_userdata = heap;
         part->desc.mirror = rrci_mirror_cells;
-        part->desc.anchor = rrci_anchor_cell;
     }
     return heap;
 }
