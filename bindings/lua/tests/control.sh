@@ -88,9 +88,6 @@ known 'whole collections do not become rare' 's/= 2 \* state->next_wait + 1;/= 1
 known 'many new wrappers wait' 's/ || state->wrappers > state->most_wrappers$/ || 0/' 'wrappers: whole collections'
 known 'few new wrappers wait' 's/^        || (is_idle .*/        || 0)/' 'wrappers: whole collections'
 known 'no whole collection follows a cycle' 's/^        state->must_collect = 1;/        ;/' 'wrappers: a cycle goes'
-# (In other versions other objects lie there by then.)
-[ "$lua" != lua5.1 ] || known 'the old proxy of what is linked anew keeps its cell' 's/^    if (former != NULL \&\& former->tag == RRCL_IS_PROXY)/    if (0)/' \
-    'wrappers: a finalizer of a script that dies'
 case $lua in
 lua5.1 | luajit)
     closes 'a module is unloaded under a finalizer' 's/^    luaL_getmetatable(L, "_LOADLIB").*/    lua_pushnil(L);/'
