@@ -559,10 +559,10 @@ case("require prefers the module that sees both heaps", function()
   package.loaded.rawrefcount = nil
   assert(require("rawrefcount").explain)
   package.loaded.rawrefcount = nil
-  local cpath = package.cpath
-  package.cpath = ""
+  local cpath, preload = package.cpath, package.preload.rawrefcount
+  package.cpath, package.preload.rawrefcount = "", nil
   local small = require "rawrefcount"
-  package.cpath = cpath
+  package.cpath, package.preload.rawrefcount = cpath, preload
   package.loaded.rawrefcount = rawrefcount
   equal(small.explain, nil)
   equal(small._VERSION, rawrefcount._VERSION)
