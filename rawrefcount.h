@@ -4194,7 +4194,7 @@ static void rrci_absolve_all(rrc_heap *heap, rrc_object *ob)
 }
 
 static void rrci_blacken_now(rrc_heap *heap, rrc_object *ob);      /* see >>machine */
-static void rrci_visit_found(rrc_heap *heap);
+static RRCI_NOINLINE void rrci_visit_found(rrc_heap *heap);
 
 /* After the verdict, C has got hold of an object that is garbage or kept for it. While the machine still finds what is
    to be kept, it also finds what ob reaches, over both heaps. */
@@ -4477,14 +4477,14 @@ static int rrci_is_owned(rrc_object *ob)
 #endif
 }
 
-/* May ob be freed? Logs why not. */
-static int rrci_may_del(rrc_heap *heap, rrc_object *ob, const char *function)
+/* May ob, of which a slot is running if `call` is not NULL, be freed? Logs why not. */
+static int rrci_may_del(rrc_heap *heap, rrc_object *ob, const rrci_slot_call *call, const char *function)
 {
     int is_owned, code = RRC_OK;
     size_t index;
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-    is_owned = rrci_slot_call_of(heap, ob) != NULL || rrci_is_owned(ob);
+    is_owned = call != NULL || rrci_is_owned(ob);
     if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
         || (RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker && !rrci_is_odd(RRC_LINK(ob))
             && rrci_find_link(heap, ob, &index) != NULL))
@@ -4501,10 +4501,9 @@ static int rrci_may_del(rrc_heap *heap, rrc_object *ob, const char *function)
 }
 
 /* Free the memory of ob, which nothing refers to. Returns its heap type, to which it had a reference, or NULL. */
-static rrc_object *rrci_free_block(rrc_heap *heap, rrc_object *ob)
+RRCI_ALWAYS_INLINE rrc_object *rrci_free_block(rrc_heap *heap, rrc_object *ob, rrci_slot_call *call)
 {
     const rrc_type *type = RRC_TYPE(ob);
-    rrci_slot_call *call = rrci_slot_call_of(heap, ob);
     size_t size = rrci_bytes_of(heap, ob);
     int is_sized = rrci_is_sized(ob, type);
     char *memory = (char *)ob - rrci_bytes_before(heap, type, is_sized);
@@ -4535,16 +4534,20 @@ static rrc_object *rrci_free_block(rrc_heap *heap, rrc_object *ob)
 }
 
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);     /* of a heap type: see >>deallocation */
-static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
+static RRCI_NOINLINE void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
 
 static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 {
+    rrci_slot_call *call;
     rrc_object *type;
-    if (heap == NULL || ob == NULL || rrci_may_del(heap, ob, function) != RRC_OK)
+    if (heap == NULL || ob == NULL)
+        return;
+    call = rrci_slot_call_of(heap, ob);
+    if (rrci_may_del(heap, ob, call, function) != RRC_OK)
         return;
     if (rrci_has_left(heap, ob))
         rrci_empty_link_field(heap, ob);
-    type = rrci_free_block(heap, ob);
+    type = rrci_free_block(heap, ob, call);
     if (type != NULL && rrci_drop_one(heap, type)) {
         rrci_last_reference(heap, type);        /* (this can end the heap) */
         return;
@@ -4738,20 +4741,24 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
 
 /* ---- what has lost its p, or is to lose it ---- */
 
-static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
+static RRCI_NOINLINE void rrci_free_light_block(rrc_heap *heap, rrc_object *ob)
 {
-    rrc_object *type;
-    RRC_REFCNT(ob) = 0;
-    if (rrci_is_tracked(ob))
-        rrci_untrack(heap, ob);
-    if (RRC_TYPE(ob)->tp_free != NULL) {
-        rrci_is_gone(heap, ob);
-        RRC_TYPE(ob)->tp_free(heap, ob);
-        return;
-    }
-    type = rrci_free_block(heap, ob);
+    rrc_object *type = rrci_free_block(heap, ob, rrci_slot_call_of(heap, ob));
     if (type != NULL)
         rrci_drop_quietly(heap, type);
+}
+
+static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
+{
+    RRC_REFCNT(ob) = 0;
+    if (RRC_TYPE(ob)->tp_free == NULL) {
+        rrci_free_light_block(heap, ob);
+        return;
+    }
+    if (rrci_is_tracked(ob))
+        rrci_untrack(heap, ob);
+    rrci_is_gone(heap, ob);
+    RRC_TYPE(ob)->tp_free(heap, ob);
 }
 
 /* Is this one of the markings of rrci_order? Each would find the same mistakes. What follows them finds and logs them
@@ -4925,7 +4932,7 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 }
 
 /* C, or the header, has dropped its last reference to ob, which is linked. */
-static void rrci_reached_bias(rrc_heap *heap, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_reached_bias(rrc_heap *heap, rrc_object *ob)
 {
     if (heap->rest != RRCI_MUTATOR && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob)
         && !rrci_awaits_search(heap, ob))
@@ -4961,7 +4968,7 @@ RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
 }
 
 /* The header itself has dropped a reference to ob, but not the last one. */
-static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
+static RRCI_NOINLINE void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
 {
     if ((heap->rest != RRCI_MUTATOR || RRCI_LISTENS(heap)) && !rrci_is_held(ob))
         rrci_reached_bias(heap, ob);
@@ -6293,7 +6300,7 @@ static int rrci_has_gray(const rrc_heap *heap)
 
 /* While the search is open: visit what rrc_marked, or rrc_incref in a hook, made alive. (A trace hook that marks at
    once calls rrc_marked from here, and leaves the rest to the loop.) */
-static void rrci_visit_found(rrc_heap *heap)
+static RRCI_NOINLINE void rrci_visit_found(rrc_heap *heap)
 {
     rrci_search search;
     rrc_object *ob;
@@ -6303,6 +6310,14 @@ static void rrci_visit_found(rrc_heap *heap)
     while ((ob = rrci_pop_gray(heap, &heap->gray)) != NULL)
         rrci_blacken(&search, ob, rrci_visit_reach);
     heap->state = RRCI_OPEN;
+}
+
+/* Something outside the search has found ob. If the search is open, nobody else visits what ob refers to. */
+static RRCI_NOINLINE void rrci_find_alive(rrc_heap *heap, rrc_object *ob, uintptr_t level)
+{
+    rrci_make_alive(heap, ob, level);
+    if (heap->state == RRCI_OPEN)
+        rrci_visit_found(heap);
 }
 
 /* ---- the host is asked ---- */
@@ -7323,11 +7338,8 @@ static size_t rrci_aside_slice(rrc_heap *heap, size_t max)
 /* The host has marked the p of ob. */
 static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
-    if (!rrci_is_in_tracked(ob) || !rrci_is_below(heap, rrci_gc_head_of(ob), heap->keeping))
-        return;
-    rrci_make_alive(heap, ob, heap->keeping);
-    if (heap->state == RRCI_OPEN)
-        rrci_visit_found(heap);         /* nobody else visits what ob refers to */
+    if (rrci_is_in_tracked(ob) && rrci_is_below(heap, rrci_gc_head_of(ob), heap->keeping))
+        rrci_find_alive(heap, ob, heap->keeping);
 }
 
 /* A collection that does not search ignores reports. */
