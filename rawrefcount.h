@@ -4932,7 +4932,7 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 }
 
 /* C, or the header, has dropped its last reference to ob, which is linked. */
-RRCI_ALWAYS_INLINE void rrci_reached_bias(rrc_heap *heap, rrc_object *ob)
+static void rrci_reached_bias(rrc_heap *heap, rrc_object *ob)
 {
     if (heap->rest != RRCI_MUTATOR && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob)
         && !rrci_awaits_search(heap, ob))
