@@ -66,7 +66,7 @@
  *   p    an object of the host VM, which frees it when it is unreachable, and may move it.
  *   ob   an object of a C library, which is freed when its reference count drops to zero.
  *
- * A LINK ties one p to one ob.
+ * A LINK ties one p to one ob. With either kind of link, ob stays alive as long as p does.
  *
  *   link    made by                      the data is in     while C holds a reference to ob
  *   P link  rrc_link(h, p, ob, RRC_P)    p (ob is its view) p stays alive, with all it reaches
@@ -78,10 +78,9 @@
  * rrc_from_obj finds ob by a P link only. The host stores the address of ob in the proxy of an
  * O link. That address is valid as long as the two are linked.
  *
- * With either kind of link, ob stays alive as long as p does. While ob is linked, its count
- * includes a BIAS, RRC_REFCNT_FROM_PYPY, so that one comparison tells whether C holds a reference.
- * A LIGHT ob (RRC_LIGHT) has another bias, RRC_REFCNT_FROM_PYPY_LIGHT. It owns no references
- * and needs no tp_dealloc, so that the collection itself frees its memory.
+ * While ob is linked, its count includes a BIAS, RRC_REFCNT_FROM_PYPY, so that one comparison tells
+ * whether C holds a reference. A LIGHT ob (RRC_LIGHT) has another bias, RRC_REFCNT_FROM_PYPY_LIGHT.
+ * It owns no references and needs no tp_dealloc, so that the collection itself frees its memory.
  *
  * PyPy published THE RULE of a collection (pypy/doc/discussion/rawrefcount.rst; Armin Rigo and
  * others). This header implements it exactly:
@@ -149,8 +148,8 @@
  *     rrc_from_obj(heap, p) == ob exactly for P links.
  * I3  After a collection no link refers to a p that died, and every link refers
  *     to the current address of its p.
- * I4  Inside a collection no user code runs except the host's hooks, tp_traverse and the tp_free
- *     of light obs. tp_dealloc, tp_finalize, tp_clear and tp_clear_weakrefs run only outside a
+ * I4  Inside a collection no user code runs except the host's hooks, observers, tp_traverse, tp_outside
+ *     and the tp_free of light obs. tp_dealloc, tp_finalize, tp_clear and tp_clear_weakrefs run only outside a
  *     collection: from rrc_run_pending, rrc_decref, rrc_gc_collect and rrc_heap_free, from
  *     rrc_gc_visit_objects for an object that its callback drops, and for a heap type from
  *     rrc_del or rrc_gc_del of its last instance.
@@ -343,10 +342,10 @@
  *   RRC_NO_CYCLES               off            leaves out the search for cycles, and so half of the code.
  *                                              There are links, the rule, generations, the queue, counted objects,
  *                                              rrc_check and rrc_get_stats. There is no function of the part "cycles",
- *                                              no collection in slices, no inspection, and no layer: a
- *                                              program that calls one does not link. (A unit that defines this
- *                                              macro does not see them.) Types with
- *                                              RRC_TPFLAGS_HAVE_GC or tp_outside are refused
+ *                                              no rrc_major_collection_keep, no collection in slices, no
+ *                                              inspection, and no layer: a program that calls one does
+ *                                              not link. (A unit that defines this macro does not see them.)
+ *                                              Types with RRC_TPFLAGS_HAVE_GC or tp_outside are refused
  *   RRC_THREADS                 off            rrc_decref_later, for threads that do not use the heap. It needs C11's
  *                                              atomics, gcc's or clang's, or these macros: the type
  *   RRC_ATOMIC_WORD                            of an atomic uintptr_t; RRC_ATOMIC_LOAD(address),
@@ -544,11 +543,11 @@ struct rrc_type {
        It runs before any finalizer of the garbage that C references connect with self. It must not run code of the
        program, such as the callback of a weak reference, take references to garbage, or move them: note what is to be
        called, and call it in the next tp_finalize or tp_clear, or after rrc_run_pending. Between the collection and
-       this call other code may run: the program, until the host calls rrc_run_pending; the tp_dealloc of objects that
-       were not cyclic garbage; and slots of garbage that C references do not connect with self. So a weak reference
-       can be asked for self before it is cleared. If it answers as if it were cleared already, no code gets hold of
-       garbage: rrc_inspect says whether an object waits (RRC_IS_WAITING). If it gives self, self is alive again with
-       all that it reaches in C, but what it reaches only through the host's objects is not. */
+       this call other code may run: the program, deallocs, and slots of garbage that C references do not connect with
+       self. So a weak reference can be asked for self before it is cleared. If it answers as if it were cleared
+       already, no code gets hold of garbage: rrc_inspect says whether an object waits (RRC_IS_WAITING). If it gives
+       self, self is alive again with all that it reaches in C, but what it reaches only through the host's objects is
+       not. */
     rrc_destructor tp_clear_weakrefs;
     /* The fields that own references, or NULL. The header uses them where traverse, clear or
        dealloc is NULL, and to name references. */
@@ -648,11 +647,10 @@ typedef struct rrc_desc {
 
     /* Not zero: major collections may be divided into slices (rrc_major_collection_start), and the mutator runs
        between them. Then every reference must be taken by rrc_incref and dropped by rrc_decref, and moved after
-       rrc_touch: in this way the header notices which objects the mutator gets hold of during a search. While a
-       collection goes on, the functions of the mutator may call trace. The host should report what it marks, by
-       reports_marks or rrc_marked_ob. (Otherwise the trace function asks about all objects in one long pass.) If the
-       host does not look at its stack again before rrc_major_collection_trace (a snapshot barrier), it marks each p
-       that rrc_to_obj gives the program before that call. */
+       rrc_touch. While a collection goes on, the functions of the mutator may call trace. The host should report what
+       it marks, by reports_marks or rrc_marked_ob. (Otherwise the trace function asks about all objects in one long
+       pass.) If the host does not look at its stack again before rrc_major_collection_trace (a snapshot barrier), it
+       marks each p that rrc_to_obj gives the program before that call. */
     int incremental;
 
     /* Not zero: the mutator can make an old p young again. The link of p stays
@@ -682,10 +680,10 @@ typedef struct rrc_desc {
     void (*log)(void *userdata, const rrc_log_item *item);
 
     /* p and ob have no link any more, although p is still there, or at least its memory is, before a sweep in slices
-       has ended. p must forget ob, which may be deallocated from now on. Either rrc_run_pending is dealing with ob,
-       which is garbage, or the heap ends. Called just before the bias is subtracted. rrc_unlink calls this only if
-       rrc_to_obj does not show p, but the collection in slices that goes on may keep p. Then rrc_link calls it, too,
-       which replaces the link. NULL: the host never again uses a proxy whose ob is gone. */
+       has ended. p must forget ob, which may be deallocated from now on. Either ob is garbage, or the heap ends. Called
+       just before the bias is subtracted. rrc_unlink calls this only if rrc_to_obj does not show p, but the collection
+       in slices that goes on may keep p. Then rrc_link calls it, too, which replaces the link. NULL: the host never
+       again uses a proxy whose ob is gone. */
     void (*parted)(void *userdata, rrc_gcref p, rrc_object *ob);
 
     /* The heap ends, and rrc_heap_free has to know which objects own others through the host. If on, forget all marks.
@@ -719,7 +717,7 @@ typedef struct rrc_stats {
                                                    over both heaps, and freed, since rrc_heap_new */
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
     size_t searches;                            /* of the major ones, those that searched for cycles */
-    size_t memory;                              /* bytes of the heap, its tables and its maps, without objects */
+    size_t memory;                              /* bytes of the heap, its tables and rrc_realloc, without objects */
 } rrc_stats;
 
 /* >>api
@@ -782,7 +780,7 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
    [mutator until rrc_heap_free | frees only | calls mark_from_c, trace, propagate, survivor, parted, slot,
-   tp_traverse, tp_clear_weakrefs, tp_clear, dealloc; in a closed heap those of rrc_closed.h |
+   tp_traverse, tp_outside, tp_clear_weakrefs, tp_clear, dealloc; in a closed heap those of rrc_closed.h |
    O(links + tracked objects + references) for each marking, and for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
 
@@ -813,7 +811,7 @@ enum {
    only), RRC_EREFCNT (RRC_GIVE, but there is no reference to give), RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT,
    RRC_ENOMEM.
    [mutator | allocates | calls is_young, slot, in a closed heap those of rrc_closed.h; in a collection in slices
-   perhaps survivor, trace, parted, tp_traverse | O(1) amortized; O(references of ob) for garbage] */
+   perhaps survivor, trace, parted; for garbage tp_traverse, parted | O(1) amortized; for garbage as rrc_incref] */
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
 
 /* PyPy's own functions. The first makes a P link, the second an O link. The caller adds the bias,
@@ -854,15 +852,16 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
 
-/* Take a reference. [any | no | nothing; in a collection in slices perhaps trace; in a closed heap perhaps `anchor`,
-   and tp_traverse if what stands for ob has died | O(1); in that case O(what it reaches in C)] */
+/* Take a reference. [any | no | nothing; in a collection in slices perhaps trace; in a closed heap perhaps `anchor`;
+   tp_traverse if ob is garbage, or if what stands for ob has died | O(1); in these cases O(what it reaches in C)] */
 RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 
 /* Drop a reference. After the last one, tp_finalize is called with the count held at 1, and then
    tp_dealloc, unless code has taken a reference meanwhile. Deallocs nested deeper than
    RRC_DEALLOC_DEPTH wait until the outermost one returns. Inside a collection or rrc_closed_step
    they wait for rrc_run_pending.
-   [any | no | calls dealloc | O(1) + dealloc] */
+   [any | no | calls dealloc; for garbage perhaps parted, slot; in a collection in slices perhaps trace, tp_traverse |
+   O(1) + dealloc] */
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
 
 /* Return the number of references that C has to ob: its count without the bias and the sign bit.
@@ -903,14 +902,14 @@ RRC_API void rrc_del(rrc_heap *heap, void *ob);
 
 /* Keep the p of each P link that C holds; with tracked objects, search for garbage over both heaps.
    [host's major collection, roots marked; may be repeated | no | calls trace,
-   propagate, survivor, tp_traverse | O(P links), with tracked objects O(links +
+   propagate, survivor, tp_traverse, tp_outside | O(P links), with tracked objects O(links +
    objects + references); see >>cycles for hosts without reports_marks] */
 RRC_API int rrc_major_collection_trace(rrc_heap *heap);
 
 /* Let each link follow its p, or dissolve it; set garbage aside.
    [same major collection, marking done, new addresses known, nothing freed or
-   moved yet | frees only | calls survivor, is_young, tp_outside, tp_free of light
-   obs | O(links)] */
+   moved yet | frees only | calls survivor, is_young, tp_traverse, tp_outside, tp_free of light
+   obs | O(links + tracked objects)] */
 RRC_API int rrc_major_collection_free(rrc_heap *heap);
 
 #ifndef RRC_NO_CYCLES
@@ -946,9 +945,9 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap);
    means that nothing is left for now. Before rrc_major_collection_trace the work is the search for garbage, and then
    to follow what the host reports. After that call, it is the work of rrc_major_collection_keep. Outside these phases
    this returns 0.
-   [mutator, in a major collection in slices, else 0 | frees only | calls trace, tp_traverse; after the trace call also
-   propagate, when all that finalizers need has been traced, and when all that garbage owns has been, and in the end
-   survivor of young links and tp_free of light obs | O(max), and in the end O(young links)] */
+   [mutator, in a major collection in slices, else 0 | frees only | calls trace, tp_traverse, tp_outside; after the
+   trace call also propagate and survivor, when all that finalizers need has been traced, and when all that garbage
+   owns has been; then survivor for young links, and tp_free of light obs | O(max); then O(young links)] */
 RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
 
 /* Finish a slice of what rrc_major_collection_free does: let each link follow its p, or dissolve it. Call this
@@ -959,8 +958,8 @@ RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
    After rrc_major_collection_trace_early it does everything in one call, and returns 0. If proxies can have state, the
    trace call has noted the links whose p was not marked then, and only about these survivor is asked again. `demotes`
    is left to the next minor collection or rrc_major_collection_start.
-   [mutator, after rrc_major_collection_keep, else 0 | frees only | calls survivor, tp_outside, tp_free of light obs |
-   O(max)] */
+   [mutator, after rrc_major_collection_keep, else 0 | frees only | calls survivor, tp_outside, tp_free of light obs,
+   with `demotes` is_young | O(max); with `demotes` O(links) in the last call] */
 RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
 #endif
 
@@ -978,9 +977,8 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
 /* Do pending work. First drop the references of rrc_decref_later (with a limit, half of it goes to these, and what is
    left of it in the end), then the queue's. Then clear the weak references
-   of all cyclic garbage, run its finalizers, and clear it. As soon as C takes a reference to an object that waits, by
-   rrc_incref or in another way, the object is garbage no more, and neither is all that it reaches in C: what has not
-   been done is not done. An object whose own slot is running may take references to itself, if it drops them again.
+   of all cyclic garbage, run its finalizers, and clear it. What C gets hold of before that is garbage no more: see
+   >>concepts. An object whose own slot is running may take references to itself, if it drops them again.
    About max objects are dealt with; 0 means all. An object that another one frees counts, too, as does each reference
    of rrc_decref_later. An object counts once more if it has weak references, if it has a finalizer, and if a
    finalizer of other garbage needed it. While a collection in slices sweeps, garbage is left alone. Returns how many
@@ -988,8 +986,8 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and returns 0. A host whose deallocs
    can run a collection must look again for pending work when they have returned.
    [mutator, ignored in a step and in rrc_heap_free | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc;
-   for what rrc_major_collection_keep kept, parted and slot | O(objects + their references); with wrappers
-   O(garbage + its references)] */
+   for what rrc_major_collection_keep kept, parted and slot; for garbage tp_outside, tp_traverse |
+   O(objects + their references); with wrappers O(garbage + its references)] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 
 /* This function exists if the implementing unit has RRC_THREADS. */
@@ -1099,8 +1097,8 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob);
 
 /* Hide ob from the search again, before its fields become invalid. It may be tracked again later. An
    object that is not tracked is ignored. In a hook the call is refused, and logged.
-   [any but a hook | no | nothing; in a collection in slices perhaps calls trace, tp_traverse | O(1); there
-   O(references of ob)] */
+   [any but a hook | no | nothing; in a collection in slices perhaps calls trace, tp_traverse; for garbage
+   tp_traverse | O(1); there O(references of ob); for garbage as rrc_incref] */
 RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob);
 
 /* Is ob tracked? Has its tp_finalize been called? Has a collection found it to be garbage again, after its tp_clear was
@@ -1151,7 +1149,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
    does not need it, nor one that moves within one object.) Without this call, a closed heap, or one with
    `incremental`, can lose an object. In other heaps only garbage needs it: in a slot of garbage, when a reference
    moves to what is not garbage.
-   [any | no | calls what rrc_incref does | O(1)] */
+   [as rrc_incref] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
 #endif /* RRC_NO_CYCLES */
@@ -1160,7 +1158,7 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
 /* Check all invariants that can be checked at run time. Returns RRC_OK, or the code of the first error.
    Logs each error. It changes nothing, and is slow. RRC_EPHASE in a collection.
-   [mutator | no | calls is_young, slot, tp_traverse, log; if closed also survivor |
+   [mutator | no | calls is_young, slot, tp_traverse, log, tp_outside; if closed also survivor |
    O(links, tracked objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
 
@@ -1402,10 +1400,7 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
 
 /* >>implementation
  * ===========================================================================
- * The order is: configuration, data, errors, memory, lists, the dictionary, the queue, traverses, the
- * nodes and anchors of closed hosts, objects, deallocation, links, collections, the search for cycles,
- * pending work, closed hosts, heaps, inspection. A function stands below those that it calls. (Only the
- * dealloc of a heap type, which goes with its last instance, is declared ahead.)
+ * A function stands below those that it calls, but for a few that are declared ahead.
  *
  * A collection spends its time on memory accesses, and the data is laid out for that. A link is a
  * record of two words, {p, ob}, in one of four dense lists: P or O, young or old.
@@ -2004,9 +1999,6 @@ static int rrci_is_inside(const rrc_heap *heap)
 #define RRCI_LISTENS(heap) (RRCI_CYCLES && (heap)->listens)
 #define RRCI_IS_IDLE(heap) (!RRCI_CYCLES || (heap)->stage == RRCI_IDLE)
 #define RRCI_HAS_WRAPPERS(heap) (RRCI_CYCLES && (heap)->wrappers > 0)
-
-/* Does rrc_incref tell the header? (In a heap without a layer, outside RRCI_STARTED this means nothing.) */
-#define RRCI_IS_WATCHED(ob) (RRC_REFCNT(ob) < 0)
 
 /* ---- errors ---- */
 
@@ -2857,9 +2849,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
    with those of the lookups around it.
 
    If the host has no `slot`, the P lists have a dictionary by p. If the host reports marks, all
-   lists do. Any other list has one by ob, if the descriptor says so (unlinks). Else that one is optional: it
-   is made when rrc_unlink needs it, and is dropped by a collection that would take time to keep it up to
-   date, if nothing has used it since the last one. */
+   lists do. Any other list has one by ob, which is optional if the descriptor does not ask for it: see `unlinks`. */
 
 #define RRCI_EMPTY 0u
 #define RRCI_TOMBSTONE 1u
@@ -3597,7 +3587,7 @@ static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
         return 0;
     if (rrci_has_gc_head(ob))
         return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
-    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also inside rrci_collect_c) */
+    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;
 }
 #endif
 
@@ -3827,7 +3817,6 @@ typedef struct rrci_search {
     uintptr_t   level;          /* ... and the level at which it makes objects alive: see rrci_color */
     unsigned    explains;       /* RRCI_EXPLAINS_... of the objects to which references are explained */
     char        with_host;      /* over both heaps; else links hold their objects */
-    char        watches;        /* objects are watched until they are found alive */
     char        is_divided;     /* the mutator runs before it ends: objects are weighed when they are first seen */
     char        ends;           /* the search ends in this call: the host is asked to finish its marking */
     char        is_early;       /* for rrc_major_collection_trace_early */
@@ -4193,7 +4182,7 @@ static void rrci_absolve_all(rrc_heap *heap, rrc_object *ob)
     }
 }
 
-static void rrci_blacken_now(rrc_heap *heap, rrc_object *ob);      /* see >>machine */
+static void rrci_blacken_now(rrc_heap *heap, rrc_object *ob);      /* see >>cycles */
 static RRCI_NOINLINE void rrci_visit_found(rrc_heap *heap);
 
 /* After the verdict, C has got hold of an object that is garbage or kept for it. While the machine still finds what is
@@ -4444,7 +4433,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
 }
 #endif
 
-/* When the last object of a closed heap is freed, free the heap itself. */
+/* When the last object of a heap that has ended is freed, free the heap itself. */
 static void rrci_end_husk(rrc_heap *heap)
 {
     if (heap->state == RRCI_HUSK && heap->objects <= 0 && heap->depth == 0) {
@@ -5822,13 +5811,10 @@ static void rrci_demote(rrc_heap *heap)
  *   4. keep      Of the other objects, those with a finalizer still to run are kept this time,
  *                with all that they reach.
  *
- * The rest is garbage. rrc_major_collection_free moves it to the lists of what waits before it
- * dissolves links: RRCI_WEAKREFS, RRCI_FINALIZE, RRCI_SAVED (kept for finalizers), RRCI_OWNERS and
- * RRCI_CLEAR. A list owns a reference to each object, so that none of them also joins the dealloc
- * queue or goes in another way. (An object that only its link holds is left to the rule: see
- * rrci_goes_by_count.) rrc_run_pending does the work of each list for all objects before that of the
- * next one. Until then searches take them as alive: their references are not explained, and their P
- * links hold.
+ * The rest is garbage. Before rrc_major_collection_free dissolves links, it moves garbage to the lists of what
+ * waits. These own a reference to each of their objects, so that none also joins the dealloc queue. (An object that
+ * only its link holds is left to the rule: see rrci_goes_by_count.) Until rrc_run_pending has done its work, searches
+ * take what waits as alive: its references are not explained, and its P links hold.
  *
  * A search watches what it has not found alive, as in >>slices, and garbage remains watched while it waits,
  * until its own slot is called. So the first reference that C takes to it is an event, and absolves it, with all
@@ -5855,8 +5841,7 @@ static void rrci_demote(rrc_heap *heap)
  * round, but loses no object.)
  *
  * If the host goes on marking after the trace function (rrc_major_collection_trace_early), the
- * search stays open: what rrc_marked makes alive is visited at once. There is no step 4: an object
- * with a finalizer still to run counts as held from outside.
+ * search stays open: what rrc_marked makes alive is visited at once. There is no step 4: see >>protocol.
  *
  * Steps 2 and 3 are one scan over the tracked objects, in order. If an object is found alive before
  * the scan gets there, the scan visits it. If the scan has passed it, it becomes gray and is visited
@@ -5864,9 +5849,7 @@ static void rrci_demote(rrc_heap *heap)
 
 /* >>slices
  * ---------------------------------------------------------------------------
- * In a heap with `incremental` a major collection can be divided into slices. The mutator runs between them, and
- * so do minor collections. The host begins its marking, and calls rrc_major_collection_start. Its write barrier,
- * or its new look at the roots before rrc_major_collection_trace, keeps its own marking right. On the C side:
+ * In a heap with `incremental` a major collection can be divided into slices: see >>protocol. On the C side:
  *
  *   1. When a search first sees an object, as itself or as what another one refers to, the object becomes
  *      watched: the sign of its count is set. Its scratch word gets its weight.
@@ -5894,9 +5877,8 @@ static void rrci_demote(rrc_heap *heap)
  *   8. What finalizers need and what garbage owns is kept: this is rrc_major_collection_keep.
  *   9. Garbage moves to the lists of what waits. rrc_run_pending does not deal with garbage until the collection has
  *      ended.
- *  10. Links whose p died are dissolved. Young links are as soon as 8 is done, so that no minor collection
- *      after that sees a dead p. Until the sweep has passed
- *      a link, rrc_to_obj asks the host about its p.
+ *  10. Links whose p died are dissolved. Young links are as soon as 8 is done, so that no minor collection after that
+ *      sees a dead p. Until the sweep has passed a link, rrc_to_obj asks the host about its p.
  *
  * A host that cannot finish its marking inside a hook calls rrc_major_collection_trace_early instead. What 1 to 7
  * have found is taken over, the search stays open for reports, and the free call pronounces the verdict. All that
@@ -5942,9 +5924,8 @@ static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *paren
 
 /* ---- EXPLAIN ---- */
 
-/* A search that is divided sees ob, perhaps for the first time: its scratch word gets its weight, doubled and odd, and
-   ob is watched. Each visit subtracts 2. (In a search that is not divided, the weight is taken when the scan comes to
-   ob, which is watched if it is not found alive then.) */
+/* A search that is divided sees ob, perhaps for the first time: ob is weighed, and watched from now on. (In a search
+   that is not divided, this is done when the scan comes to ob, if it is not found alive then.) */
 RRCI_ALWAYS_INLINE void rrci_see(const rrci_search *search, rrc_object *ob, rrci_gc_head *head)
 {
     rrc_heap *heap = search->heap;
@@ -6579,8 +6560,7 @@ static void rrci_scan(rrci_search *search)
                 rrci_too_many_visits(search, ob);
             if (outside <= 0 && (search->with_host || !rrci_is_held_by_link(heap, ob))
                 && !(search->is_early && rrci_is_finalizable(ob))) {
-                if (search->watches)
-                    rrci_watch(ob);
+                rrci_watch(ob);
                 continue;
             }
             rrci_color(heap, ob, head, 0);
@@ -6935,7 +6915,6 @@ static void rrci_begin_run(rrci_search *search, rrc_heap *heap, int with_host, c
 {
     rrci_begin_search(search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | (with_host ? RRCI_EXPLAINS_LINKED : 0), function);
     search->with_host = (char)with_host;
-    search->watches = 1;
     search->is_divided = (char)rrci_is_started(heap);
 }
 
@@ -7142,8 +7121,7 @@ static void rrci_return_late(rrc_heap *heap, rrci_gc_kind kind, size_t first)
     }
 }
 
-/* The free function of a major collection, when the search has ended. The lists of garbage take references before links
-   are dissolved, so that none of their objects also joins the dealloc queue. */
+/* The free function of a major collection, when the search has ended. */
 static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
 {
     size_t first[RRCI_GC_LISTS];
@@ -7209,7 +7187,7 @@ static int rrci_is_held_now(const rrc_heap *heap, rrc_object *ob)
 {
     if (heap->searched && rrci_is_in_tracked(ob))
         return rrci_is_alive(heap, rrci_gc_head_of(ob));
-    return rrc_refcnt(ob) > 0 && !RRCI_IS_WATCHED(ob);
+    return rrc_refcnt(ob) > 0 && RRC_REFCNT(ob) >= 0;
 }
 
 #ifdef RRC_DEBUG
@@ -7347,7 +7325,7 @@ RRCI_ALWAYS_INLINE int rrci_takes_reports(rrc_heap *heap)
 {
     if (heap->plan == RRCI_NO_SEARCH)
         return 0;
-    if (rrci_is_started(heap) || rrci_is_sweeping(heap))
+    if (rrci_in_slices(heap))
         return rrci_is_searching(heap)
             && (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_OPEN);
     return (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
@@ -7482,7 +7460,7 @@ static void rrci_free_major(rrc_heap *heap, int stay, const char *function)
 }
 
 #ifndef RRC_NO_CYCLES
-/* Has rrc_major_collection_keep been called, or all that it does been done? Without garbage that is little. */
+/* Has all been done that rrc_major_collection_keep does? (If there is no garbage, that is little.) */
 static int rrci_has_kept(rrc_heap *heap, const char *function)
 {
     if (heap->stage < RRCI_ASIDE && heap->keeping == 0) {
@@ -7681,9 +7659,7 @@ static void rrci_end_in_slices(rrc_heap *heap, const char *function)
         rrc_major_collection_sweep(heap, 0);
     }
 }
-#endif
 
-#ifndef RRC_NO_CYCLES
 /* ---- garbage in rrc_run_pending ----
    Garbage waits in five lists, each of which owns a reference to each of its objects:
 
@@ -7695,8 +7671,7 @@ static void rrci_end_in_slices(rrc_heap *heap, const char *function)
    RRCI_CLEAR        its tp_clear is to be called. What is left of it afterwards goes back to RRCI_TRACKED, with
                      RRCI_GC_CLEARED.
 
-   They are emptied in this order. An object that waits is watched until its own slot is called. If C gets hold of it
-   before that, it is absolved, with all that it reaches in C. So nothing that waits is looked at again. */
+   They are emptied in this order. As what waits is watched, it is not looked at again: see >>cycles. */
 
 /* Take the last object out of the list where it waits, and back to RRCI_TRACKED. The caller owns its reference. */
 static rrc_object *rrci_take_waiting(rrc_heap *heap, rrci_gc_kind kind)
@@ -7794,8 +7769,7 @@ static int rrci_visit_waiting(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Nobody tells if foreign code takes a reference to the foreign object of a wrapper that waits. So number and visits
-   are weighed at one time, before each kind of work. */
+/* Weigh the wrappers that wait, number and visits at one time: see >>outside. */
 static void rrci_weigh_waiting(rrc_heap *heap)
 {
     rrci_search search;
@@ -7847,8 +7821,6 @@ static int rrci_do_garbage(rrc_heap *heap)
     return 1;
 }
 #endif
-
-/* ---- pending work ---- */
 
 /* ---- references that other threads drop ----
    Each is a letter. A thread puts it in front of the others, and reads nothing of these, so that only the heap's
@@ -7930,6 +7902,8 @@ RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob)
 #define rrci_close_mail(heap) ((void)(heap), 0)
 #define rrci_free_mail(heap) ((void)(heap))
 #endif
+
+/* ---- pending work ---- */
 
 static size_t rrci_pending(const rrc_heap *heap)
 {
@@ -8026,8 +8000,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
 {
     const char *function = "rrc_gc_track";
     size_t tracked;
-    int code;
-    code = rrci_gate(heap, RRCI_MUTATES, function);
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (ob == NULL)
@@ -8131,9 +8104,8 @@ RRC_API int rrc_gc_is_enabled(rrc_heap *heap)
 static int rrci_gc_switch(rrc_heap *heap, int on)
 {
     int was = rrc_gc_is_enabled(heap);
-    if (heap == NULL)
-        return was;
-    heap->gc_disabled = !on;
+    if (heap != NULL)
+        heap->gc_disabled = !on;
     return was;
 }
 
@@ -8190,9 +8162,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         }
     rrci_end_walk(heap);
 }
-#endif
 
-#ifndef RRC_NO_CYCLES
 /* ---- all at once ---- */
 
 /* How many searches a round of rrc_gc_collect can make besides those of the layer's `collect`. */
@@ -8336,10 +8306,8 @@ RRC_API void *rrc_userdata(const rrc_heap *heap)
 }
 
 /* ---- the end of a heap ----
-   It is a phase of the program first, RRCI_ENDING. All p's are still there, and all functions work. What C does not
-   hold goes: owners before what they own, so that each dealloc sees what its object owns as it was. An object can own
-   others through the host. So the host's graph gives the order first (rrci_order). For what is left then links do not
-   hold any more, and objects go in the order of the lists. In the end the links of what C holds are dissolved. */
+   First the host's graph gives the order in which objects go (rrci_order). For what is left then links do not hold any
+   more, and objects go in the order of the lists. In the end the links of what C holds are dissolved. */
 
 /* So many rounds of work may leave as many objects as before. For the order, a tenth. */
 #define RRCI_MOST_ROUNDS 10000
@@ -8445,8 +8413,7 @@ static void rrci_part_owners(rrc_heap *heap, int kind, const char *function)
     rrci_list *list = &heap->list[kind];
     size_t i;
     for (i = list->count; i-- > 0;) {
-        rrc_object *ob;
-        ob = rrci_at(list, i)->ob;      /* (hooks do not shorten the list, as links hold) */
+        rrc_object *ob = rrci_at(list, i)->ob;      /* (hooks do not shorten the list, as links hold) */
         if (RRC_REFCNT(ob) >= 0 || rrc_refcnt(ob) != 0)
             continue;                   /* (what was cleared, and is referred to, is watched, too) */
         RRC_REFCNT(ob) &= INTPTR_MAX;   /* (if the hook parted has taken a reference, it is not watched any more) */
@@ -8550,8 +8517,7 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
     return heap->objects != objects || heap->finalized != finalized || heap->parted != parted;
 }
 
-/* Deallocate what C does not hold, as long as the host's graph tells which objects go first. A path of owners can be
-   long. So markings are not repeated without end. */
+/* Deallocate what C does not hold, as long as the host's graph tells which objects go first. */
 static void rrci_order(rrc_heap *heap, const char *function)
 {
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
@@ -8712,7 +8678,7 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     return held;
 }
 
-/* ---- insight ---- */
+/* ---- numbers and checks ---- */
 
 RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change)
 {
@@ -9026,8 +8992,7 @@ static void rrci_check_tracked(rrci_checker *checker)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "holes in the table of tracked objects are not counted right");
     if (finalizable != heap->finalizable)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
-    if (checker->code == RRC_OK && heap->alive == 0 && !rrci_is_started(heap) && !rrci_is_sweeping(heap)
-        && RRCI_IS_IDLE(heap) && rrci_count_tracked(heap) > 0)
+    if (checker->code == RRC_OK && heap->alive == 0 && RRCI_IS_IDLE(heap) && rrci_count_tracked(heap) > 0)
         rrci_check_traverses(checker);
 }
 #endif
