@@ -4200,8 +4200,6 @@ static void rrci_hold_condemned(rrc_heap *heap, rrc_object *ob, rrci_event_kind 
 
 static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
 {
-    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
-        return;
     if (rrci_is_condemned(heap, ob) || (event == RRCI_EVENT_DYING && rrci_is_late(heap, ob))) {
         rrci_hold_condemned(heap, ob, event);
     } else if (event == RRCI_EVENT_UNTRACKED && heap->keeping != 0

@@ -28,6 +28,7 @@ typedef struct world {
     being beings[OBJECTS];
     int used;
     int watched, forgotten, joined, written, emptied;
+    int deferred;               /* calls of is_live that may wait */
     int fail_node, fail_write;  /* the next so many calls fail */
     void (*in_node)(struct world *w);       /* the host collects, and runs finalizers */
     void (*in_write)(struct world *w);
@@ -77,7 +78,7 @@ static void call(void (**function)(world *w), world *w)
 
 static int is_live(void *userdata, const rrc_cell *c, int may_defer)
 {
-    (void)userdata, (void)may_defer;
+    ((world *)userdata)->deferred += may_defer;
     check(c->object != NULL);
     return !being_of(c)->is_dead && !being_of(c)->is_found;
 }
@@ -389,6 +390,14 @@ static void a_cell_goes_with_its_link(void)
     rrc_decref(w->heap, given);
     check_int(b->pins, 0);
     die(b);
+    given = rrc_new(w->heap, &View);
+    rrc_incref(w->heap, given);
+    b = new_being(w);
+    check_int(rrc_cell_link(w->heap, b, given, RRC_P | RRC_GIVE), RRC_OK);      /* one of two references */
+    check_int(b->pins, 1);
+    rrc_decref(w->heap, given);
+    check_int(b->pins, 0);
+    die(b);
     rrc_decref(w->heap, ob);
     rrc_run_pending(w->heap, 0);
     check_int(stats_of(w).objects, 0);
@@ -464,7 +473,9 @@ static void the_host_keeps_a_node(void)
     check(node != NULL && node->object == first && first->pins == 1 && proxy->node == node);
     step(w);
     check_ptr(node_of(w, bare), node);
+    w->deferred = 0;
     check_ptr(rrc_cell_keep_node(w->heap, bare, second), node);
+    check_int(w->deferred, 0);                  /* a death would be told at once */
     rrc_decref(w->heap, bare);
     check_int(first->pins, 0);
     first->is_found = 1;
@@ -475,6 +486,33 @@ static void the_host_keeps_a_node(void)
     check_ptr(node_of(w, bare), node);
     rrc_decref(w->heap, ob);
     close_world(w);
+}
+
+/* ... or owns nothing any more, and loses its P link while a step in slices finds that. */
+static void the_host_keeps_a_node_in_a_step(void)
+{
+    int slices, i;
+
+    for (slices = 0; slices < 40; slices++) {
+        world *w = open_world();
+        rrc_object *owner = new_tracked(w);
+        rrc_cell *node;
+
+        unit_context("after %d slices", slices);
+        own(owner, 0, new_tracked(w));
+        link_new(w, owner, RRC_P);
+        step(w);
+        RRC_CLEAR(w->heap, THING(owner)->ref[0]);
+        for (i = 0; i < slices; i++)
+            rrc_closed_work(w->heap, 1);
+        check_int(rrc_cell_unlink(w->heap, rrc_cell_of(w->heap, owner)), RRC_OK);
+        node = rrc_cell_keep_node(w->heap, owner, new_being(w));
+        check(node != NULL);
+        step(w);
+        check_ptr(node_of(w, owner), node);
+        rrc_decref(w->heap, owner);
+        close_world(w);
+    }
 }
 
 static void a_link_that_fails_leaves_no_cell(void)
@@ -1661,7 +1699,7 @@ static void numbers_until_the_heap_has_ended(void)
 UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_a_light_object),
     UNIT(static_objects_get_cells),
     UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
-    UNIT(a_cell_goes_with_its_link), UNIT(cells_have_numbers), UNIT(the_host_keeps_a_node),
+    UNIT(a_cell_goes_with_its_link), UNIT(cells_have_numbers), UNIT(the_host_keeps_a_node), UNIT(the_host_keeps_a_node_in_a_step),
     UNIT(one_object_has_two_p_links), UNIT(a_link_that_fails_leaves_no_cell),
     UNIT(a_failing_link_changes_nothing), UNIT(memory_is_lacking_for_a_link),
     UNIT(a_node_refers_to_the_targets), UNIT(hooks_fail), UNIT(memory_is_lacking_for_a_step),

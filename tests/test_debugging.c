@@ -666,6 +666,7 @@ static void a_freed_ob_is_recognized(void)
 
     rrc_decref(h->heap, ob);
     log = host_expect_log(h, RRC_EFREED, "rrc_decref");
+    rrc_measure(h->heap, ob);
     check_ptr(log->ob, ob);
     check_str(log->type_name, HOST_FRONT ? "?" : "Node");
     check(REFCNT(ob) == count);

@@ -666,6 +666,7 @@ static void a_type_that_another_visits(void)
 #define IF_HEAP_TYPES_FIT(test) static void test##_(void) { if (HEAP_TYPES_FIT) test(); }
 IF_HEAP_TYPES_FIT(instances_count_for_their_type)
 IF_HEAP_TYPES_FIT(plain_objects_of_a_heap_type)
+IF_HEAP_TYPES_FIT(light_objects_of_a_heap_type)
 IF_HEAP_TYPES_FIT(a_cycle_through_a_heap_type)
 IF_HEAP_TYPES_FIT(a_cycle_through_a_heap_type_and_fields)
 IF_HEAP_TYPES_FIT(the_type_is_visited_once)
@@ -695,7 +696,7 @@ UNIT_GROUP(gc_types,
     UNIT(a_type_that_is_visited_twice_),
     UNIT(a_type_that_another_visits_),
     UNIT(a_static_type_may_be_counted),
-    UNIT(light_objects_of_a_heap_type),
+    UNIT(light_objects_of_a_heap_type_),
     UNIT(a_static_object_has_no_gc_head),
     UNIT(an_object_of_the_library_is_not_tracked),
     UNIT(members_are_enough),
