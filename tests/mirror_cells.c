@@ -496,12 +496,16 @@ static void the_host_keeps_a_node_in_a_step(void)
     for (slices = 0; slices < 40; slices++) {
         world *w = open_world();
         rrc_object *owner = new_tracked(w);
+        being *value;
         rrc_cell *node;
 
         unit_context("after %d slices", slices);
-        own(owner, 0, new_tracked(w));
-        link_new(w, owner, RRC_P);
+        own(owner, 0, new_view(w, &value));
+        link_new(w, owner, RRC_O);
         step(w);
+        check(node_of(w, owner) != NULL);
+        check_int(rrc_cell_unlink(w->heap, rrc_cell_of(w->heap, owner)), RRC_OK);
+        link_new(w, owner, RRC_P);
         RRC_CLEAR(w->heap, THING(owner)->ref[0]);
         for (i = 0; i < slices; i++)
             rrc_closed_work(w->heap, 1);
