@@ -17,7 +17,7 @@ MUTANTS = {
   "minors_do_not_trace" => ["collector.c", "        rrc_minor_collection_trace(rrb.heap);\n    rrb_mark", "        (void)0;\n    rrb_mark"],
   "wrappers_do_not_report" => ["collector.c", "        rrc_marked_ob(rrb.heap, (rrc_object *)data);", "        (void)data;"],
   "ages_are_mixed_up" => ["collector.c", "& RUBY_FL_PROMOTED) == RUBY_FL_PROMOTED;   ", "& RUBY_FL_PROMOTED) != 0;"],
-  "nothing_is_demoted" => ["collector.c", ", .demotes = 1,", ","],
+  "nothing_is_demoted" => ["collector.c", ".demotes = 1, .incremental", ".incremental"],
   "unhooked_collections_keep_nothing" => ["collector.c", "        keep_all();\n        return;", "        return;"],
   "marks_of_the_root_by_others_do_not_count" => ["collector.c", "    rrb.root_was_marked = rrb.is_major;\n    if (!rrb.in_hooked_gc) {\n        keep_all();\n        return;\n    }\n",
                                                  "    if (!rrb.in_hooked_gc) {\n        keep_all();\n        return;\n    }\n    rrb.root_was_marked = rrb.is_major;\n", "collector"],
