@@ -1,6 +1,6 @@
 /* User code calls back, with a closed host: each function of the header is called from
- * each hook of >>mirror, and from the slots that a step or rrc_gc_collect runs. What
- * must come of it is what the header's comments say, as in test_reentry.c. */
+ * each hook of cells that a step calls, and from the slots that a step or rrc_gc_collect
+ * runs. What must come of it is what the header's comments say, as in test_reentry.c. */
 
 #include "mirror_programs.h"
 
@@ -16,7 +16,7 @@
 /* Where the call comes from. */
 typedef enum place {
     HOOK,               /* what must call nothing, or only what tells about objects */
-    MAKING,             /* mirror makes or changes a node: the host may run anything */
+    MAKING,             /* new_node or write_node: the host may run anything */
     COLLECTING,         /* collect */
     SLOT                /* a slot that runs from rrc_decref or rrc_run_pending */
 } place;
@@ -25,6 +25,7 @@ typedef enum place {
 typedef enum tag {
     ANY,
     MUTATOR,
+    CELLS,              /* mutator, but nothing refuses it */
     STEP,               /* mutator; says no in a step, a dealloc or rrc_run_pending */
     WORK,               /* likewise, but there is nothing to say it with: does nothing */
     HEAP_FREE,          /* mutator, but refused inside all of these */
@@ -35,8 +36,8 @@ enum { REFUSED_SILENTLY = -1, NOT_CALLED = -2 };
 
 enum { PLACES = 60 };
 
-typedef struct spot {
-    int is_used, is_dead, anchored;
+typedef struct spot {           /* an object of the host */
+    int is_pinned;
 } spot;
 
 typedef struct scene {
@@ -44,6 +45,7 @@ typedef struct scene {
     spot spots[PLACES];
     int used;
     rrc_object *owner, *view, *plain, *fresh, *free_gc, *spare, *last;
+    rrc_cell *proxy;            /* of owner */
     const struct column *column;
     place place;
     const char *wanted;         /* the hook or slot that calls */
@@ -70,47 +72,50 @@ typedef struct thing {
 
 static void call_back(scene *s, const char *from);
 
-/* ---- the host, where nothing dies but what a test says ---- */
+/* ---- the host, where nothing dies ---- */
 
 static spot *new_spot(scene *s)
 {
     check(s->used < PLACES);
-    s->spots[s->used].is_used = 1;
     return &s->spots[s->used++];
 }
 
-static rrc_gcref survivor(void *userdata, rrc_gcref p)
-{
-    call_back((scene *)userdata, "survivor");
-    return ((spot *)p)->is_dead ? NULL : p;
-}
+static rrc_cell *node_of(scene *s, rrc_object *ob) { return (rrc_cell *)rrc_closed_node(s->heap, ob); }
 
-static int anchor(void *userdata, rrc_object *ob, int on)
+static int is_live(void *userdata, const rrc_cell *c, int may_defer)
 {
-    scene *s = (scene *)userdata;
-    spot *target = (spot *)rrc_closed_target(s->heap, ob);
-
-    call_back(s, "anchor");
-    if (on && target->is_dead)
-        return 0;
-    target->anchored = on;
+    (void)may_defer;
+    check(c->object != NULL);
+    call_back((scene *)userdata, "is_live");
     return 1;
 }
 
-static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+static int pin(void *userdata, rrc_cell *c, int on)
 {
-    scene *s = (scene *)userdata;
-    size_t i;
+    call_back((scene *)userdata, "pin");
+    ((spot *)c->object)->is_pinned = on;
+    return on;
+}
 
-    call_back(s, targets != NULL ? "mirror" : "mirror, to forget");
-    if (targets == NULL)
-        return 0;
-    if (rrc_closed_node(s->heap, ob) == NULL)
-        rrc_closed_set_node(s->heap, ob, new_spot(s));
-    for (i = 0; i < n; i++)
-        if (rrc_closed_target(s->heap, targets[i]) == NULL)
-            rrc_closed_set_node(s->heap, targets[i], new_spot(s));
+static void *new_node(void *userdata, rrc_object *ob, size_t n)
+{
+    (void)ob, (void)n;
+    call_back((scene *)userdata, "new_node");
+    return new_spot((scene *)userdata);
+}
+
+static int write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
+{
+    (void)targets;
+    check(node->is_node);
+    call_back((scene *)userdata, n > 0 ? "write_node" : "write_node without targets");
     return 0;
+}
+
+static void join(void *userdata, rrc_cell *proxy, rrc_cell *node)
+{
+    (void)userdata;
+    check(proxy->ob == node->ob && !proxy->is_node && node->is_node);
 }
 
 static void collect(void *userdata) { call_back((scene *)userdata, "collect"); }
@@ -213,30 +218,45 @@ static int call_last_decref(scene *s, rrc_heap *heap)
     return RRC_OK;
 }
 
-static int link_and_unlink(scene *s, rrc_heap *heap, int is_p)
+static int link_and_unlink(scene *s, rrc_heap *heap, int kind)
 {
-    int code = (is_p ? rrc_create_link_pypy : rrc_create_link_pyobj)(heap, new_spot(s), s->fresh);
+    int code = rrc_cell_link(heap, new_spot(s), s->fresh, kind);
+
+    if (code == RRC_OK)
+        check_int(rrc_cell_unlink(heap, rrc_cell_of(heap, s->fresh)), RRC_OK);
+    return code;
+}
+
+static int call_cell_link_p(scene *s, rrc_heap *heap) { return link_and_unlink(s, heap, RRC_P); }
+static int call_cell_link_o(scene *s, rrc_heap *heap) { return link_and_unlink(s, heap, RRC_O); }
+
+static int call_cell_unlink(scene *s, rrc_heap *heap)
+{
+    void *obj = s->proxy->object;
+    int code = rrc_cell_unlink(heap, s->proxy);
 
     if (code == RRC_OK) {
-        RRC_REFCNT(s->fresh) += RRC_REFCNT_FROM_PYPY;
-        check_int(rrc_unlink(heap, s->fresh), RRC_OK);
+        check_int(rrc_cell_link(heap, obj, s->owner, RRC_O), RRC_OK);
+        s->proxy = rrc_cell_of(heap, s->owner);
     }
     return code;
 }
 
-static int call_create_link_pypy(scene *s, rrc_heap *heap) { return link_and_unlink(s, heap, 1); }
-static int call_create_link_pyobj(scene *s, rrc_heap *heap) { return link_and_unlink(s, heap, 0); }
-
-static int call_unlink(scene *s, rrc_heap *heap)
+static int call_cell_new(scene *s, rrc_heap *heap)
 {
-    rrc_gcref p = rrc_to_obj(heap, s->owner);
-    int code = rrc_unlink(heap, s->owner);
+    rrc_cell *c = rrc_cell_new(heap, new_spot(s), s->plain);
 
-    if (code == RRC_OK) {
-        check_int(rrc_create_link_pyobj(heap, p, s->owner), RRC_OK);
-        RRC_REFCNT(s->owner) += RRC_REFCNT_FROM_PYPY;
-    }
-    return code;
+    check(c != NULL);
+    rrc_cell_free(heap, c);
+    return RRC_OK;
+}
+
+static int call_cell_keep_node(scene *s, rrc_heap *heap)
+{
+    rrc_cell *node = rrc_cell_keep_node(heap, s->owner, new_spot(s));
+
+    check(node != NULL && node == node_of(s, s->owner));
+    return RRC_OK;
 }
 
 static int call_gc_track(scene *s, rrc_heap *heap)
@@ -266,8 +286,9 @@ static int call_mirror_queries(scene *s, rrc_heap *heap)
 
     (void)rrc_closed_is_due(heap);
     if (traversed_by == NULL)           /* in a traverse link fields are in use */
-        check_ptr(rrc_closed_target(heap, s->view), rrc_to_obj(heap, s->view));
-    (void)rrc_closed_node(heap, s->owner);
+        check_ptr(rrc_to_obj(heap, s->owner), s->proxy);
+    check_ptr(rrc_cell_at(heap, s->proxy->number), s->proxy);
+    (void)node_of(s, s->owner);
     rrc_touch(heap, s->plain);
     rrc_native_bytes(heap, 10);
     rrc_native_bytes(heap, -10);
@@ -313,7 +334,8 @@ static int call_links_moved(scene *s, rrc_heap *heap) { (void)s; return rrc_link
 static const column columns[] = {
     COLUMN(new, MUTATOR), COLUMN(gc_new, MUTATOR), COLUMN(del, ANY),
     COLUMN(incref, ANY), COLUMN(incref_weak, ANY), COLUMN(last_decref, MUTATOR),
-    COLUMN(create_link_pypy, MUTATOR), COLUMN(create_link_pyobj, MUTATOR), COLUMN(unlink, MUTATOR),
+    COLUMN(cell_link_p, MUTATOR), COLUMN(cell_link_o, MUTATOR), COLUMN(cell_unlink, MUTATOR),
+    COLUMN(cell_new, CELLS), COLUMN(cell_keep_node, CELLS),
     COLUMN(gc_track, MUTATOR), COLUMN(gc_untrack, MUTATOR), COLUMN(run_pending, WORK),
     COLUMN(gc_collect, WORK), COLUMN(mirror_step, STEP), COLUMN(mirror_queries, ANY),
     COLUMN(visit_objects, MUTATOR), COLUMN(check, MUTATOR), COLUMN(explain, MUTATOR), COLUMN(dump_dot, MUTATOR),
@@ -330,7 +352,7 @@ static int expected(place from, tag what)
     if (what == DRIVEN)
         return RRC_EPHASE;
     if (from == HOOK)
-        return IS_DEBUG ? RRC_EPHASE : NOT_CALLED;
+        return IS_DEBUG && what != CELLS ? RRC_EPHASE : NOT_CALLED;
     if (what == HEAP_FREE)
         return RRC_EPHASE;
     return what == STEP && from != COLLECTING ? REFUSED_SILENTLY : RRC_OK;
@@ -406,13 +428,14 @@ static const struct row {
     place place;
     void (*provoke)(scene *s);
 } rows[] = {
-    { "survivor in a step", "survivor", HOOK, do_step },
-    { "anchor in a step", "anchor", HOOK, do_step },
-    { "anchor in rrc_incref", "anchor", HOOK, do_first_reference },
+    { "is_live in a step", "is_live", HOOK, do_step },
+    { "pin in a step", "pin", HOOK, do_step },
+    { "pin in rrc_incref", "pin", HOOK, do_first_reference },
     { "tp_traverse in a step", "tp_traverse", HOOK, do_traverse },
-    { "mirror for what loses its node", "mirror, to forget", HOOK, do_forget },
-    { "mirror in a step", "mirror", MAKING, do_step },
-    { "mirror in rrc_gc_collect", "mirror", MAKING, do_collect },
+    { "write_node for what loses its node", "write_node without targets", HOOK, do_forget },
+    { "new_node in a step", "new_node", MAKING, do_step },
+    { "write_node in a step", "write_node", MAKING, do_step },
+    { "write_node in rrc_gc_collect", "write_node", MAKING, do_collect },
     { "collect", "collect", COLLECTING, do_collect },
     { "tp_finalize by rrc_decref", "tp_finalize", SLOT, do_dealloc },
     { "tp_dealloc by rrc_decref", "tp_dealloc", SLOT, do_dealloc },
@@ -424,12 +447,11 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 
 /* ---- all of them ---- */
 
-static rrc_object *linked(scene *s, const rrc_type *type, int is_p)
+static rrc_object *linked(scene *s, const rrc_type *type, int kind)
 {
     rrc_object *ob = type == &Bare ? rrc_new(s->heap, type) : rrc_gc_new(s->heap, type);
 
-    check_int((is_p ? rrc_create_link_pypy : rrc_create_link_pyobj)(s->heap, new_spot(s), ob), RRC_OK);
-    RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
+    check_int(rrc_cell_link(s->heap, new_spot(s), ob, kind), RRC_OK);
     return ob;
 }
 
@@ -446,18 +468,21 @@ static scene *open_scene(const struct row *from, const column *what)
     memset(&desc, 0, sizeof desc);
     memset(&closed, 0, sizeof closed);
     desc.userdata = s;
-    desc.survivor = survivor;
-    closed.mirror = mirror;
-    closed.anchor = anchor;
+    closed.pin = pin;
+    closed.new_node = new_node;
+    closed.write_node = write_node;
+    closed.join = join;
+    closed.is_live = is_live;
     desc.collect = collect;
     desc.log = write_log;
     s->heap = rrc_closed_new(&desc, &closed);
     check(s->heap != NULL);
     s->column = what;
     s->place = from->place;
-    s->owner = linked(s, &Tracked, 0);
+    s->owner = linked(s, &Tracked, RRC_O);
+    s->proxy = rrc_cell_of(s->heap, s->owner);
     check_int(rrc_gc_track(s->heap, s->owner), RRC_OK);
-    s->view = linked(s, &Bare, 1);
+    s->view = linked(s, &Bare, RRC_P);
     THING(s->owner)->ref[0] = s->view;
     s->plain = rrc_new(s->heap, &Bare);
     s->fresh = rrc_new(s->heap, &Bare);

@@ -22,7 +22,7 @@ typedef struct spots {
 
 #define SPOTS_OF(c) ((spots *)(c)->host)
 
-static rrc_gcref new_spot(spots *s)
+static void *new_spot(spots *s)
 {
     check(s->used < SPOTS);
     return &s->spot[s->used++];
@@ -34,36 +34,40 @@ static void hook(spots *s, const char *name)
         states_call(s->c);
 }
 
-static rrc_gcref survivor(void *userdata, rrc_gcref p)
+static int is_live(void *userdata, const rrc_cell *c, int may_defer)
 {
-    hook((spots *)userdata, "survivor");
-    return p;
-}
-
-static int anchor(void *userdata, rrc_object *ob, int on)
-{
-    (void)ob, (void)on;
-    hook((spots *)userdata, "anchor");
+    (void)may_defer;
+    check(c->object != NULL);
+    hook((spots *)userdata, "is_live");
     return 1;
 }
 
-static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+static int pin(void *userdata, rrc_cell *c, int on)
 {
-    spots *s = (spots *)userdata;
-    rrc_heap *heap = s->c->heap;
-    size_t i;
+    check(c->object != NULL);
+    hook((spots *)userdata, "pin");
+    return on;
+}
 
-    if (targets == NULL) {
-        hook(s, "mirror, to forget");
-        return 0;
-    }
-    hook(s, "mirror");
-    if (rrc_closed_node(heap, ob) == NULL)
-        rrc_closed_set_node(heap, ob, new_spot(s));
-    for (i = 0; i < n; i++)
-        if (rrc_closed_target(heap, targets[i]) == NULL)
-            rrc_closed_set_node(heap, targets[i], new_spot(s));
+static void *new_node(void *userdata, rrc_object *ob, size_t n)
+{
+    (void)ob, (void)n;
+    hook((spots *)userdata, "new_node");
+    return new_spot((spots *)userdata);
+}
+
+static int write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
+{
+    (void)targets;
+    check(node->is_node);
+    hook((spots *)userdata, n > 0 ? "write_node" : "write_node without targets");
     return 0;
+}
+
+static void join(void *userdata, rrc_cell *proxy, rrc_cell *node)
+{
+    (void)userdata;
+    check(proxy->ob == node->ob && !proxy->is_node && node->is_node);
 }
 
 static void trigger(void *userdata) { ((spots *)userdata)->triggers++; }
@@ -117,9 +121,10 @@ static void call_in(states_cast *c, const char *name, void (*function)(states_ca
     SPOTS_OF(c)->wanted = NULL;
 }
 
-static void in_survivor(states_cast *c) { call_in(c, "survivor", step); }
+static void in_is_live(states_cast *c) { call_in(c, "is_live", step); }
 
-static void in_mirror(states_cast *c)
+/* A step makes a node for a new object, and writes it. */
+static void in_making(states_cast *c, const char *name)
 {
     rrc_object *owner = states_thing(c);
 
@@ -128,13 +133,16 @@ static void in_mirror(states_cast *c)
     /* (These two are refused, and logged, but by no gate: mirror_hooks.c and mirror_reentry.c call them.) */
     if (strcmp(c->function->name, "rrc_heap_free") != 0 && strcmp(c->function->name, "rrc_gc_resize") != 0) {
         c->state = STATE_LAYER_RUNS;
-        call_in(c, "mirror", step);
+        call_in(c, name, step);
     } else {
         c->calls++;
     }
     c->state = STATE_MUTATOR;
     rrc_decref(c->heap, owner);
 }
+
+static void in_new_node(states_cast *c) { in_making(c, "new_node"); }
+static void in_write_node(states_cast *c) { in_making(c, "write_node"); }
 
 /* A view that only the host's graph keeps becomes strong. */
 static void take_a_reference(states_cast *c)
@@ -143,12 +151,12 @@ static void take_a_reference(states_cast *c)
     rrc_decref(c->heap, c->linked);
 }
 
-static void in_anchor(states_cast *c)
+static void in_pin(states_cast *c)
 {
     rrc_decref(c->heap, c->linked);
     step(c);
     check(RRC_REFCNT(c->linked) < 0);
-    call_in(c, "anchor", take_a_reference);
+    call_in(c, "pin", take_a_reference);
     rrc_incref(c->heap, c->linked);
 }
 
@@ -156,7 +164,7 @@ static void untrack(states_cast *c) { rrc_gc_untrack(c->heap, c->knot); }
 
 static void in_forgetting(states_cast *c)
 {
-    call_in(c, "mirror, to forget", untrack);
+    call_in(c, "write_node without targets", untrack);
     check_int(rrc_gc_track(c->heap, c->knot), RRC_OK);
 }
 
@@ -187,7 +195,7 @@ static void in_traverse_of_step(states_cast *c) { in_slot(c, step); }
 /* The end of the heap follows. */
 static void in_free_of_light_at_the_end(states_cast *c)
 {
-    check_int(rrc_link(c->heap, new_spot(SPOTS_OF(c)), states_probe(c), RRC_O | RRC_GIVE | RRC_LIGHT), RRC_OK);
+    check_int(rrc_cell_link(c->heap, new_spot(SPOTS_OF(c)), states_probe(c), RRC_O | RRC_GIVE | RRC_LIGHT), RRC_OK);
     c->slot = "tp_free";
 }
 
@@ -221,10 +229,11 @@ static const struct row {
     { "before the first step", STATE_MUTATOR, states_call, STATE_MUTATOR },
     { "after a step", STATE_MUTATOR, after_a_step, STATE_MUTATOR },
     { "between two slices of a step", STATE_LAYER_RESTS, between_slices, STATE_MUTATOR },
-    { "survivor in a step", STATE_HOOK, in_survivor, STATE_LAYER_RUNS },
-    { "mirror in a step", STATE_LAYER_RUNS, in_mirror, STATE_MUTATOR },
-    { "anchor in rrc_incref", STATE_HOOK, in_anchor, STATE_MUTATOR },
-    { "mirror in rrc_gc_untrack", STATE_HOOK, in_forgetting, STATE_MUTATOR },
+    { "is_live in a step", STATE_HOOK, in_is_live, STATE_LAYER_RUNS },
+    { "new_node in a step", STATE_LAYER_RUNS, in_new_node, STATE_MUTATOR },
+    { "write_node in a step", STATE_LAYER_RUNS, in_write_node, STATE_MUTATOR },
+    { "pin in rrc_incref", STATE_HOOK, in_pin, STATE_MUTATOR },
+    { "write_node in rrc_gc_untrack", STATE_HOOK, in_forgetting, STATE_MUTATOR },
     { "the log hook", STATE_HOOK, in_log, STATE_MUTATOR },
     { "a tp_traverse in rrc_check", STATE_LOOK, in_traverse_of_check, STATE_MUTATOR },
     { "a tp_traverse in a step", STATE_LOOK, in_traverse_of_step, STATE_LAYER_RUNS },
@@ -249,9 +258,11 @@ static void call_from(const struct row *from, const states_function *function)
     memset(&closed, 0, sizeof closed);
     s.c = &c;
     desc.userdata = &s;
-    desc.survivor = survivor;
-    closed.mirror = mirror;
-    closed.anchor = anchor;
+    closed.pin = pin;
+    closed.new_node = new_node;
+    closed.write_node = write_node;
+    closed.join = join;
+    closed.is_live = is_live;
     desc.dealloc_trigger = trigger;
     desc.log = write_log;
     c.heap = rrc_closed_new(&desc, &closed);
@@ -267,8 +278,8 @@ static void call_from(const struct row *from, const states_function *function)
     c.knot_p = new_spot(&s);
     c.free_p = new_spot(&s);
     states_set(&c);
-    c.knot_node = new_spot(&s);
-    rrc_closed_set_node(c.heap, c.knot, c.knot_node);
+    c.knot_node = rrc_cell_keep_node(c.heap, c.knot, new_spot(&s));
+    check(c.knot_node != NULL);
     states_probed = &c;
     c.state = from->state;
     c.base = from->base;

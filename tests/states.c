@@ -114,16 +114,29 @@ rrc_object *states_thing(states_cast *c) { return tracked(c, &Thing); }
 void states_own(rrc_object *owner, rrc_object *ob) { THING(owner)->ref[0] = ob; }
 void states_probe_ring(states_cast *c) { tie(c, &StatesProbe); }
 
+/* In a closed heap *p is an object of the host to begin with, and then its cell. */
+static void link(states_cast *c, rrc_gcref *p, rrc_object *ob, int kind)
+{
+#ifdef TEST_CLOSED
+    if (c->is_mirrored) {
+        check_int(rrc_cell_link(c->heap, *p, ob, kind), RRC_OK);
+        *p = rrc_cell_of(c->heap, ob);
+        return;
+    }
+#endif
+    check_int(rrc_link(c->heap, *p, ob, kind), RRC_OK);
+}
+
 void states_set(states_cast *c)
 {
     rrc_object *waiting = rrc_new(c->heap, &Bare);
 
-    check_int(rrc_link(c->heap, c->free_p, waiting, RRC_O | RRC_GIVE), RRC_OK);
-    check_int(rrc_unlink(c->heap, waiting), RRC_OK);
+    link(c, &c->free_p, waiting, RRC_O | RRC_GIVE);
+    check_int(rrc_unlink(c->heap, waiting), RRC_OK);        /* (this keeps a cell) */
     c->linked = rrc_new(c->heap, &Bare);
-    check_int(rrc_link(c->heap, c->linked_p, c->linked, RRC_P), RRC_OK);
+    link(c, &c->linked_p, c->linked, RRC_P);
     c->knot = tracked(c, &Thing);
-    check_int(rrc_link(c->heap, c->knot_p, c->knot, RRC_O), RRC_OK);
+    link(c, &c->knot_p, c->knot, RRC_O);
     c->plain = rrc_new(c->heap, &Bare);
     c->fresh = rrc_new(c->heap, &Bare);
     c->weak = rrc_weakref_new(c->heap, c->plain, NULL, NULL);
@@ -781,17 +794,16 @@ CALL(rrc_closed_set_node)
 
 static rrc_map no_keys;
 
-static int no_mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+static int no_pin(void *userdata, rrc_cell *cell, int on) { (void)userdata, (void)cell; return on; }
+static void *no_node(void *userdata, rrc_object *ob, size_t n) { (void)userdata, (void)ob, (void)n; return NULL; }
+
+static int no_write(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
 {
-    (void)userdata, (void)ob, (void)targets, (void)n;
+    (void)userdata, (void)node, (void)targets, (void)n;
     return 1;
 }
 
-static int no_anchor(void *userdata, rrc_object *ob, int on)
-{
-    (void)userdata, (void)ob, (void)on;
-    return 1;
-}
+static void no_join(void *userdata, rrc_cell *proxy, rrc_cell *node) { (void)userdata, (void)proxy, (void)node; }
 
 CALL(rrc_closed_new)
 {
@@ -802,9 +814,10 @@ CALL(rrc_closed_new)
     (void)c, (void)works;
     memset(&desc, 0, sizeof desc);
     memset(&closed, 0, sizeof closed);
-    desc.survivor = no_survivor;
-    closed.mirror = no_mirror;
-    closed.anchor = no_anchor;
+    closed.pin = no_pin;
+    closed.new_node = no_node;
+    closed.write_node = no_write;
+    closed.join = no_join;
     heap = rrc_closed_new(&desc, &closed);
     return says(heap != NULL && rrc_check(heap) == RRC_OK && rrc_heap_free(heap) == 0);
 }

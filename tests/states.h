@@ -51,8 +51,8 @@ struct states_cast {
     rrc_heap *heap;             /* NULL: freed */
     int is_mirrored;
     int has_ended;              /* rrc_heap_free was called: there are no edge nodes any more */
-    rrc_gcref linked_p, free_p, knot_p;     /* rooted */
-    rrc_gcref knot_node;        /* the edge node, in closed heaps */
+    rrc_gcref linked_p, free_p, knot_p;     /* rooted. In closed heaps states_set puts cells in their places */
+    rrc_gcref knot_node;        /* the cell of the edge node, in closed heaps */
     rrc_object *linked;         /* P link; held by C */
     rrc_object *knot;           /* tracked, with an O link; held by C */
     rrc_weakref *weak;          /* to plain */
