@@ -1620,20 +1620,28 @@ static void freed_in_the_queue(void)
 #endif
 
 #ifdef TEST_CLOSED
-static int anchor(void *userdata, rrc_object *ob, int on)
-{
-    (void)userdata, (void)ob, (void)on;
-    return 1;
-}
+static int pin(void *userdata, rrc_cell *cell, int on) { (void)userdata, (void)cell; return on; }
 
-static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+static void *new_node(void *userdata, rrc_object *ob, size_t n)
 {
     static short node;
 
-    (void)userdata, (void)n;
-    if (targets != NULL)
-        rrc_closed_set_node(heap, ob, &node);
+    (void)userdata, (void)ob, (void)n;
+    return &node;
+}
+
+static int write_node(void *userdata, rrc_cell *cell, rrc_cell *const *targets, size_t n)
+{
+    (void)userdata, (void)cell, (void)targets, (void)n;
     return 0;
+}
+
+static void join(void *userdata, rrc_cell *proxy, rrc_cell *node) { (void)userdata, (void)proxy, (void)node; }
+
+static int is_live(void *userdata, const rrc_cell *cell, int may_defer)
+{
+    (void)userdata, (void)cell, (void)may_defer;
+    return !nothing_survives;
 }
 
 static void open_mirrored_heap(void)
@@ -1643,14 +1651,27 @@ static void open_mirrored_heap(void)
 
     memset(&desc, 0, sizeof desc);
     memset(&closed, 0, sizeof closed);
-    desc.survivor = survivor;
     desc.log = write_log;
-    closed.mirror = mirror;
-    closed.anchor = anchor;
+    closed.pin = pin;
+    closed.new_node = new_node;
+    closed.write_node = write_node;
+    closed.join = join;
+    closed.is_live = is_live;
     heap = rrc_closed_new(&desc, &closed);
     check(heap != NULL);
     logged = 0;
 }
+
+/* An object that only the host refers to, by obj. */
+static rrc_object *given(void *obj, int kind)
+{
+    rrc_object *ob = rrc_new(heap, &Bare);
+
+    check_int(rrc_cell_link(heap, obj, ob, kind | RRC_GIVE), RRC_OK);
+    return ob;
+}
+
+static rrc_cell *node_of(rrc_object *ob) { return (rrc_cell *)rrc_closed_node(heap, ob); }
 
 /* What garbage owns is strong, whatever the garbage waits for. */
 typedef struct pair {
@@ -1689,7 +1710,7 @@ static void what_waiting_garbage_owns(void)
         rrc_incref(heap, ring[0]);
         for (i = 0; i < CIRCLE; i++)
             for (n = 0; n < 2; n++) {
-                rrc_object *owned = ((pair *)(void *)ring[i])->owned[n] = linked(2 * i + n, 1);
+                rrc_object *owned = ((pair *)(void *)ring[i])->owned[n] = given(&places[2 * i + n], RRC_P);
 
                 rrc_incref(heap, owned);
             }
@@ -1743,9 +1764,9 @@ static void a_node_that_died(void)
     check_int(rrc_gc_track(heap, owner), RRC_OK);
     check_int(rrc_gc_track(heap, owned), RRC_OK);
     THING(owner)->ref = owned;
-    rrc_closed_set_node(heap, owner, &many[0]);
+    check(rrc_cell_keep_node(heap, owner, &many[0]) != NULL);
     check_int(rrc_closed_step(heap), RRC_OK);
-    check_ptr(rrc_closed_node(heap, owner), &many[0]);
+    check_ptr(node_of(owner)->object, &many[0]);
     nothing_survives = 1;
     finds(RRC_ECORRUPT, "its edge node has died");
     nothing_survives = 0;
@@ -1761,7 +1782,7 @@ static void weak_objects(void)
     open_mirrored_heap();
     ob = rrc_gc_new(heap, &Tracked);
     check_int(rrc_gc_track(heap, ob), RRC_OK);
-    bare = linked(0, 0);
+    bare = given(&places[0], RRC_O);
     RRC_REFCNT(bare) += RRC_REFCNT_IMMORTAL - RRC_REFCNT_FROM_PYPY + 1;
     rrc_decref(heap, bare);                 /* its low half is 0 now, as that of a bias */
     check_int(RRC_REFCNT(bare), RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16);     /* back in the middle */
@@ -1769,10 +1790,10 @@ static void weak_objects(void)
     DAMAGE_ONCE(intptr_t, ob->ob_refcnt, ob->ob_refcnt | INTPTR_MIN, RRC_ECORRUPT, "nothing stands for it");
     DAMAGE_ONCE(intptr_t, bare->ob_refcnt, bare->ob_refcnt | INTPTR_MIN, RRC_ECORRUPT, "nothing stands for it");
     check_int(rrc_check(heap), RRC_OK);
-    THING(ob)->ref = linked(1, 1);
+    THING(ob)->ref = given(&places[1], RRC_P);
     rrc_incref(heap, THING(ob)->ref);
     check_int(rrc_closed_step(heap), RRC_OK);
-    check(rrc_closed_node(heap, ob) != NULL);
+    check(node_of(ob) != NULL);
     DAMAGE(size_t, rrci_closed(heap)->node_count, 0, RRC_ECORRUPT, "not counted right");
     rrc_gc_untrack(heap, ob);
     RRC_CLEAR(heap, THING(ob)->ref);
@@ -1780,15 +1801,14 @@ static void weak_objects(void)
     close_heap();
 }
 
-/* What a p points to is the host's: no check reads it. */
-static void a_p_that_is_no_address(void)
+/* What the object of a cell points to is the host's: nothing reads it. */
+static void an_object_that_is_no_address(void)
 {
     rrc_object *ob;
 
     open_mirrored_heap();
-    ob = rrc_new(heap, &Bare);
-    check_int(rrc_create_link_pypy(heap, (rrc_gcref)(uintptr_t)64, ob), RRC_OK);
-    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+    ob = given((void *)(uintptr_t)64, RRC_P);
+    check_ptr(rrc_cell_of(heap, ob)->object, (void *)(uintptr_t)64);
     check_int(rrc_closed_step(heap), RRC_OK);
     check_int(rrc_check(heap), RRC_OK);
     close_heap();
@@ -1807,8 +1827,12 @@ static void a_heap_without_a_mirror(void)
     check_int(RRC_REFCNT(ob), 1);
     gc = rrc_gc_new(heap, &Tracked);
     check_int(rrc_gc_track(heap, gc), RRC_OK);
-    rrc_closed_set_node(heap, gc, &node);
-    check_int(last_code, RRC_ETYPE);
+    check_int(rrc_cell_reserve(heap), 0);
+    check_ptr(rrc_cell_new(heap, &node, gc), NULL);
+    check_ptr(rrc_cell_of(heap, gc), NULL);
+    check_ptr(node_of(gc), NULL);
+    check_int(rrc_cell_link(heap, &node, gc, RRC_P), RRC_EPHASE);
+    check_int(logged, 1);
     logged = 0;
     rrc_decref(heap, gc);
     rrc_decref(heap, ob);
@@ -1851,7 +1875,7 @@ static void sums_over_parallelograms(void)
     check(wide);
 }
 
-#define MIRROR_TESTS , UNIT(sums_over_parallelograms), UNIT(a_node_that_died), UNIT(weak_objects), UNIT(what_waiting_garbage_owns), UNIT(a_p_that_is_no_address), UNIT(a_heap_without_a_mirror)
+#define MIRROR_TESTS , UNIT(sums_over_parallelograms), UNIT(a_node_that_died), UNIT(weak_objects), UNIT(what_waiting_garbage_owns), UNIT(an_object_that_is_no_address), UNIT(a_heap_without_a_mirror)
 #else
 #define MIRROR_TESTS
 #endif
