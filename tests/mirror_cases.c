@@ -699,16 +699,35 @@ static void no_trace(void *userdata, rrc_gcref p)
     (void)userdata, (void)p;
 }
 
-static int no_mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+static int idle_pin(void *userdata, rrc_cell *c, int on) { (void)userdata, (void)c; return on; }
+
+static void *idle_node(void *userdata, rrc_object *ob, size_t n)
 {
-    (void)userdata, (void)ob, (void)targets, (void)n;
-    return 1;
+    static short node;
+
+    (void)userdata, (void)ob, (void)n;
+    return &node;
 }
 
-static int no_anchor(void *userdata, rrc_object *ob, int on)
+static int idle_write(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
 {
-    (void)userdata, (void)ob, (void)on;
-    return 1;
+    (void)userdata, (void)node, (void)targets, (void)n;
+    return 0;
+}
+
+static void idle_join(void *userdata, rrc_cell *proxy, rrc_cell *node) { (void)userdata, (void)proxy, (void)node; }
+
+/* The hooks of a host that does nothing, and in which nothing dies. */
+static rrc_closed_desc idle_hooks(void)
+{
+    rrc_closed_desc closed;
+
+    memset(&closed, 0, sizeof closed);
+    closed.pin = idle_pin;
+    closed.new_node = idle_node;
+    closed.write_node = idle_write;
+    closed.join = idle_join;
+    return closed;
 }
 
 static char detail[100];
@@ -719,7 +738,17 @@ static void count_code(void *userdata, const rrc_log_item *item)
     snprintf(detail, sizeof detail, "%s", item->detail);
 }
 
-static void both_hooks_or_none(void)
+static void lacks(const rrc_desc *desc, rrc_closed_desc closed, const char *hook)
+{
+    int *code = (int *)desc->userdata;
+
+    *code = RRC_OK;
+    check_ptr(rrc_closed_new(desc, &closed), NULL);
+    check_int(*code, RRC_EDESC);
+    check_str(detail, hook);
+}
+
+static void all_hooks_or_none(void)
 {
     static const rrc_type bare = { .tp_name = "bare", .tp_basicsize = 64 };
     rrc_desc desc;
@@ -732,22 +761,15 @@ static void both_hooks_or_none(void)
     memset(&desc, 0, sizeof desc);
     desc.userdata = &code;
     desc.log = count_code;
-    desc.survivor = no_survivor;
-    memset(&closed, 0, sizeof closed);
-    closed.mirror = no_mirror;
-    check_ptr(rrc_closed_new(&desc, &closed), NULL);
-    check_int(code, RRC_EDESC);
-    check(strstr(detail, "anchor is missing") != NULL);
-    code = RRC_OK;
-    closed.mirror = NULL;
-    closed.anchor = no_anchor;
-    check_ptr(rrc_closed_new(&desc, &closed), NULL);
-    check_int(code, RRC_EDESC);
-    check(strstr(detail, "mirror is missing") != NULL);
-    closed.mirror = no_mirror;
+    closed = idle_hooks(), closed.pin = NULL, lacks(&desc, closed, "pin is missing");
+    closed = idle_hooks(), closed.new_node = NULL, lacks(&desc, closed, "new_node is missing");
+    closed = idle_hooks(), closed.write_node = NULL, lacks(&desc, closed, "write_node is missing");
+    closed = idle_hooks(), closed.join = NULL, lacks(&desc, closed, "join is missing");
+    closed = idle_hooks();
     heap = rrc_closed_new(&desc, &closed);      /* without trace */
     check(heap != NULL);
     rrc_heap_free(heap);
+    desc.survivor = no_survivor;
     desc.trace = no_trace;
     heap = rrc_heap_new(&desc);         /* an ordinary one */
     check(heap != NULL);
@@ -805,18 +827,6 @@ static rrc_object *ring_of_members(rrc_heap *heap, int n)
     return first;
 }
 
-static int always_anchored(void *userdata, rrc_object *ob, int on) { (void)userdata, (void)ob, (void)on; return 1; }
-
-static int a_node_for_all(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
-{
-    static short node;
-
-    (void)n;
-    if (targets != NULL)
-        rrc_closed_set_node(((side *)userdata)->heap, ob, &node);
-    return 0;
-}
-
 static rrc_gcref all_survive(void *userdata, rrc_gcref p) { (void)userdata; return p; }
 
 /* One compiled header, and one library, in an open heap and a closed one, turn by turn. */
@@ -825,7 +835,7 @@ static void open_and_closed_heaps_side_by_side(void)
     enum { RING = 5, ROUNDS = 4 };
     side open = { 0, NULL }, closed = { 0, NULL };
     rrc_desc desc;
-    rrc_closed_desc hooks;
+    rrc_closed_desc hooks = idle_hooks();
     rrc_stats stats;
     rrc_closed_stats numbers;
     rrc_object *a, *b, *kept;
@@ -833,15 +843,13 @@ static void open_and_closed_heaps_side_by_side(void)
     int i;
 
     memset(&desc, 0, sizeof desc);
-    memset(&hooks, 0, sizeof hooks);
     desc.userdata = &open;
     desc.trace = no_trace;
     desc.survivor = all_survive;
     open.heap = rrc_heap_new(&desc);
     desc.userdata = &closed;
     desc.trace = NULL;
-    hooks.mirror = a_node_for_all;
-    hooks.anchor = always_anchored;
+    desc.survivor = NULL;
     closed.heap = rrc_closed_new(&desc, &hooks);
     check(open.heap != NULL && closed.heap != NULL);
     for (i = 1; i <= ROUNDS; i++) {
@@ -1016,20 +1024,22 @@ static void a_child_is_linked_anew(void)
     m_close(w);
 }
 
+static rrc_cell *node_of(m_world *w, int ob) { return (rrc_cell *)rrc_closed_node(w->v->heap, at(w, ob)); }
+
 /* An edge node in which the host keeps things of its own. */
 static void a_node_of_the_hosts(void)
 {
     m_world *w = m_open(NULL, 1);
     int proxy, closure, a = widget(w, &proxy, &closure);
-    rrc_gcref node;
+    rrc_cell *node;
 
     live_on(w, 1);
-    node = rrc_closed_node(w->v->heap, at(w, a));
+    node = node_of(w, a);
     check(node != NULL);
     check_ptr(rrc_cell_keep_node(w->v->heap, at(w, a), NULL), node);
     m_refer(w, a, 0, NOBODY);
     live_on(w, 2);
-    check_ptr(rrc_closed_node(w->v->heap, at(w, a)), node);
+    check_ptr(node_of(w, a), node);
     check_ptr(w->p[closure].at, NULL);
     m_root(w, proxy, 0);
     live_on(w, 2);
@@ -2060,7 +2070,7 @@ UNIT_GROUP(closed_hosts,
     UNIT(a_wrong_traverse_makes_all_strong),
     UNIT(steps_do_not_nest),
     UNIT(mirrored_heaps_are_not_driven), UNIT(open_and_closed_heaps_side_by_side),
-    UNIT(both_hooks_or_none),
+    UNIT(all_hooks_or_none),
     UNIT(a_long_chain_is_mirrored_once),
     UNIT(a_step_is_due_after_changes), UNIT(a_step_is_due_for_what_only_the_host_holds),
     UNIT(a_child_is_linked_anew),

@@ -1268,13 +1268,8 @@ static void expect_no_heap(world *w, const hooks *all)
     expect_log(w, RRC_EDESC);
 }
 
+static void no_trace(void *userdata, rrc_gcref p) { (void)userdata, (void)p; }
 static rrc_gcref no_survivor(void *userdata, rrc_gcref p) { (void)userdata; return p; }
-static int no_mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
-{
-    (void)userdata, (void)ob, (void)targets, (void)n;
-    return 1;
-}
-static int no_anchor(void *userdata, rrc_object *ob, int on) { (void)userdata, (void)ob; return on; }
 static void no_parted(void *userdata, rrc_gcref p, rrc_object *ob) { (void)userdata, (void)p, (void)ob; }
 
 static void the_hooks_of_cells_come_together(void)
@@ -1289,8 +1284,6 @@ static void the_hooks_of_cells_come_together(void)
     all = hooks_of(&w), all.closed.write_node = NULL, expect_no_heap(&w, &all);
     all = hooks_of(&w), all.closed.join = NULL, expect_no_heap(&w, &all);
     all = hooks_of(&w), all.open.survivor = no_survivor, expect_no_heap(&w, &all);
-    all = hooks_of(&w), all.closed.mirror = no_mirror, expect_no_heap(&w, &all);
-    all = hooks_of(&w), all.closed.anchor = no_anchor, expect_no_heap(&w, &all);
     all = hooks_of(&w), all.open.parted = no_parted, expect_no_heap(&w, &all);
 
     all = hooks_of(&w), all.closed.pin = NULL, all.closed.new_node = NULL, expect_no_heap(&w, &all);
@@ -1311,14 +1304,14 @@ static void the_hooks_of_cells_come_together(void)
     check_ptr(rrc_closed_new(&all.open, NULL), NULL);
     expect_log(&w, RRC_ENULL);
 
-    memset(&all, 0, sizeof all);        /* a heap without cells */
+    memset(&all, 0, sizeof all);        /* an open heap has no cells */
     all.open.userdata = &w;
+    all.open.trace = no_trace;
     all.open.survivor = no_survivor;
     all.open.log = write_log;
-    all.closed.mirror = no_mirror;
-    all.closed.anchor = no_anchor;
-    heap = rrc_closed_new(&all.open, &all.closed);
+    heap = rrc_heap_new(&all.open);
     check(heap != NULL);
+    check_int(rrc_cell_reserve(heap), 0);
     check_int(rrc_cell_link(heap, &w, NULL, RRC_P), RRC_EPHASE);
     expect_log(&w, RRC_EPHASE);
     rrc_heap_free(heap);
