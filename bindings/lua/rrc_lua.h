@@ -2150,10 +2150,16 @@ static int rrcl_has_spare(lua_State *L, rrcl_state *state, const rrc_object *ob)
     return 1;
 }
 
+/* The cell of the edge node of ob, or NULL. */
+static rrc_cell *rrcl_node_of(const rrcl_state *state, rrc_object *ob)
+{
+    return (rrc_cell *)rrc_closed_node(state->heap, ob);
+}
+
 /* The proxy on top of the hidden thread takes the place of the one of this cell, which is dead. */
 static void rrcl_take_over(rrcl_state *state, rrc_cell *cell, rrcl_proxy *proxy)
 {
-    rrc_cell *node = (rrc_cell *)rrc_closed_node(state->heap, cell->ob);
+    rrc_cell *node = rrcl_node_of(state, cell->ob);
     proxy->cell = cell;
     cell->object = proxy;
     lua_pushvalue(state->hidden, -1);
@@ -2185,8 +2191,8 @@ static int rrcl_link_spare(rrcl_state *state, rrc_object *ob)
         rrcl_take_over(state, cell, proxy);
         return RRC_OK;
     }
-    former = (rrc_cell *)rrc_closed_target(state->heap, ob);
-    if (former != NULL && former->tag == RRCL_IS_PROXY)
+    former = rrc_cell_of(state->heap, ob);
+    if (former != NULL)
         rrc_cell_unlink(state->heap, former);   /* it has a P link, and the header knows that p is dead */
     code = rrc_cell_link(state->heap, proxy, ob, rrcl_is_wrapper(ob) ? RRC_P : RRC_O);
     state->in_hand = NULL;
@@ -2366,7 +2372,7 @@ static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
     const rrc_cell *node;
     if (!proxy->has_table)
         return;
-    node = (const rrc_cell *)rrc_closed_node(state->heap, rrcl_ob_of(proxy));
+    node = rrcl_node_of(state, rrcl_ob_of(proxy));
     if (node != NULL && !rrcl_is_empty(state, rrcl_slot_of(node)))
         return;
     rrcl_get_uservalue(L, index);
@@ -2866,7 +2872,7 @@ RRC_LUA_API int rrc_lua_pairs(lua_State *L)
    with the table of the proxy at 1? */
 static int rrcl_node_is_noted(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    const rrc_cell *node = (const rrc_cell *)rrc_closed_node(state->heap, ob);
+    const rrc_cell *node = rrcl_node_of(state, ob);
     const void *table;
     int is_noted;
     rrcl_get_uservalue(L, 1);
@@ -2894,7 +2900,7 @@ static void rrcl_note_node(lua_State *L, rrcl_state *state, rrc_cell *node)
    cell is reserved. Raises. */
 static void rrcl_keep_node(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    rrc_cell *node = (rrc_cell *)rrc_closed_node(state->heap, ob);
+    rrc_cell *node = rrcl_node_of(state, ob);
     if (node == NULL || rrcl_is_empty(state, rrcl_slot_of(node)))
         rrcl_truncate_node(L, 1);       /* the table of a dying proxy can still have a list */
     lua_pushvalue(L, -1);
