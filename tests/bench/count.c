@@ -44,6 +44,39 @@ static volatile uintptr_t sink;
 /* ---- the host ------------------------------------------------------------- */
 
 static int reports;             /* the host tells what it marks, and a cell's payload is the one it refers to */
+static int young;               /* all of them, or none */
+
+#if defined(COUNT_mirror)
+
+static size_t nodes_made;       /* those of the host are targets */
+
+static int pin(void *userdata, rrc_cell *c, int on)
+{
+    (void)userdata;
+    ((cell *)c->object)->payload[0] = on;
+    return on;
+}
+
+static void *new_node(void *userdata, rrc_object *of, size_t n)
+{
+    (void)userdata, (void)of, (void)n;
+    return target[nodes_made++];
+}
+
+static int write_node(void *userdata, rrc_cell *c, rrc_cell *const *targets, size_t n)
+{
+    (void)userdata;
+    ((cell *)c->object)->payload[1] = n > 0 ? (intptr_t)targets[0]->object : 0;
+    return 0;
+}
+
+static void join(void *userdata, rrc_cell *proxy, rrc_cell *c)
+{
+    (void)userdata;
+    ((cell *)proxy->object)->payload[1] = (intptr_t)c->object;
+}
+
+#else
 
 static void trace(void *userdata, rrc_gcref of)
 {
@@ -68,8 +101,6 @@ static rrc_gcref survivor(void *userdata, rrc_gcref of)
     return word & CELL_MARK ? (char *)of + (word & ~(intptr_t)CELL_BITS) : NULL;
 }
 
-static int young;               /* all of them, or none */
-
 static int is_young(void *userdata, rrc_gcref of)
 {
     (void)userdata, (void)of;
@@ -84,27 +115,6 @@ static rrc_object **slot(void *userdata, rrc_gcref of)
 }
 #endif
 
-#if defined(COUNT_mirror)
-static int anchor(void *userdata, rrc_object *of, int on)
-{
-    cell *c = rrc_closed_target(heap, of);
-
-    (void)userdata;
-    c->payload[0] = on;
-    return 1;
-}
-
-static int mirror(void *userdata, rrc_object *of, rrc_object *const *targets, size_t n)
-{
-    cell *c = rrc_to_obj(heap, of);
-
-    (void)userdata;
-    if (n == 0)
-        return 0;
-    c->payload[1] = (intptr_t)rrc_closed_target(heap, targets[0]);
-    rrc_closed_set_node(heap, of, c);
-    return 0;
-}
 #endif
 
 /* ---- objects -------------------------------------------------------------- */
@@ -160,21 +170,23 @@ static void fresh(void)         /* a new heap; the old one is left as it is */
         ob[i]->head.ob_type = &object_type;
     }
     young = 0;
+    desc.realloc = count_realloc;
+#if defined(COUNT_mirror)
+    nodes_made = 0;
+    memset(&closed, 0, sizeof closed);
+    closed.pin = pin;
+    closed.new_node = new_node;
+    closed.write_node = write_node;
+    closed.join = join;
+    heap = rrc_closed_new(&desc, &closed);
+#else
     desc.trace = trace;
     desc.survivor = survivor;
-    desc.realloc = count_realloc;
     desc.is_young = is_young;
     desc.reports_marks = reports;
 #if defined(COUNT_slot)
     desc.slot = slot;
 #endif
-#if defined(COUNT_mirror)
-    desc.is_young = NULL;
-    memset(&closed, 0, sizeof closed);
-    closed.anchor = anchor;
-    closed.mirror = mirror;
-    heap = rrc_closed_new(&desc, &closed);
-#else
     heap = rrc_heap_new(&desc);
 #endif
 }
@@ -502,11 +514,8 @@ static void linked_widgets(void)
         nodes[i] = (node *)(void *)widget;
         nodes[i]->a = view;
         rrc_gc_track(heap, widget);
-        rrc_create_link_pypy(heap, p[i], view);
-        rrc_create_link_pyobj(heap, p[i + 1], widget);
-        view->ob_refcnt += RRC_REFCNT_FROM_PYPY;
-        widget->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
-        p[i]->word = p[i + 1]->word = CELL_MARK;
+        rrc_cell_link(heap, p[i], view, RRC_P);
+        rrc_cell_link(heap, p[i + 1], widget, RRC_O | RRC_GIVE);
     }
 }
 

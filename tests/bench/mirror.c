@@ -1,18 +1,24 @@
 /* mirror.c - hosts whose collector is closed (rrc_closed.h): what the test in rrc_incref
  * and rrc_decref costs, what a step costs for each linked object, and how long the calls of
  * a step in slices take. There are widgets with a proxy (an O link), each of which owns the
- * view (a P link) of a callback. The host does nothing: it has a byte and a pointer for what
- * stands for an object. */
+ * view (a P link) of a callback. The host does nothing: its objects have a byte and a pointer. */
 #define RAWREFCOUNT_STATIC
 #include <stdlib.h>
 #include <string.h>
 #include "bench.h"
 #include "bindings/closed/rrc_closed.h"
 
-typedef struct slot {           /* what stands for an object in the host */
-    const void *node;
-    char        anchored;
+typedef struct slot {           /* an object of the host */
+    const void *to;             /* of a proxy: the edge node; of a node: what it refers to */
+    char        pinned;
 } slot;
+
+enum { SLOTS = 3 };             /* for each widget: view, proxy and edge node */
+
+typedef struct closed_host {
+    slot  *slots;
+    size_t used;
+} closed_host;
 
 typedef struct widget {
     rrc_object  head;
@@ -37,31 +43,46 @@ static const rrc_type view_type = { .tp_name = "view", .tp_basicsize = sizeof(rr
 
 /* ---- the host ------------------------------------------------------------- */
 
-static rrc_gcref survivor(void *userdata, rrc_gcref p)
+static int pin(void *userdata, rrc_cell *c, int on)
 {
     (void)userdata;
-    return p;
+    ((slot *)c->object)->pinned = (char)on;
+    return on;
 }
 
-static int anchor(void *userdata, rrc_object *ob, int on)
+static void *new_node(void *userdata, rrc_object *ob, size_t n)
 {
-    slot *s = rrc_closed_target(*(rrc_heap **)userdata, ob);
+    closed_host *vm = userdata;
 
-    s->anchored = (char)on;
-    return 1;
+    (void)ob, (void)n;
+    return &vm->slots[vm->used++];
 }
 
-static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+static int write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
 {
-    rrc_heap *heap = *(rrc_heap **)userdata;
-    slot *s;
-
-    if (n == 0)
-        return 0;
-    s = rrc_to_obj(heap, ob);
-    s->node = rrc_closed_target(heap, targets[0]);
-    rrc_closed_set_node(heap, ob, s);
+    (void)userdata;
+    ((slot *)node->object)->to = n > 0 ? targets[0]->object : NULL;
     return 0;
+}
+
+static void join(void *userdata, rrc_cell *proxy, rrc_cell *node)
+{
+    (void)userdata;
+    ((slot *)proxy->object)->to = node->object;
+}
+
+static rrc_heap *open_heap(closed_host *vm)
+{
+    rrc_desc desc = { 0 };
+    rrc_closed_desc closed = { 0 };
+
+    vm->used = 0;
+    desc.userdata = vm;
+    closed.pin = pin;
+    closed.new_node = new_node;
+    closed.write_node = write_node;
+    closed.join = join;
+    return rrc_closed_new(&desc, &closed);
 }
 
 /* ---- counts --------------------------------------------------------------- */
@@ -117,23 +138,23 @@ static void measure_counts(bench *b, rrc_heap *heap, rrc_object **obs)
 
 /* ---- steps ---------------------------------------------------------------- */
 
-static int fill(rrc_heap *heap, slot *slots, rrc_object **widgets, size_t n)
+/* A heap with n widgets, or NULL. */
+static rrc_heap *filled_heap(closed_host *vm, rrc_object **widgets, size_t n)
 {
+    rrc_heap *heap = open_heap(vm);
     size_t i;
 
-    for (i = 0; i < n; i++) {
+    for (i = 0; heap != NULL && i < n; i++) {
         rrc_object *view = rrc_new(heap, &view_type), *ob = rrc_gc_new(heap, &widget_type);
 
         if (view == NULL || ob == NULL || rrc_gc_track(heap, ob) != RRC_OK
-                || rrc_create_link_pypy(heap, &slots[2 * i], view) != RRC_OK
-                || rrc_create_link_pyobj(heap, &slots[2 * i + 1], ob) != RRC_OK)
-            return 0;
-        view->ob_refcnt += RRC_REFCNT_FROM_PYPY;
-        ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+                || rrc_cell_link(heap, &vm->slots[vm->used++], view, RRC_P) != RRC_OK
+                || rrc_cell_link(heap, &vm->slots[vm->used++], ob, RRC_O | RRC_GIVE) != RRC_OK)
+            return NULL;
         ((widget *)ob)->callback = view;
         widgets[i] = ob;
     }
-    return 1;
+    return heap;
 }
 
 static double step(rrc_heap *heap)
@@ -144,30 +165,18 @@ static double step(rrc_heap *heap)
     return bench_now() - start;
 }
 
-static rrc_heap *open_heap(rrc_heap **heap)
-{
-    rrc_desc desc = { 0 };
-    rrc_closed_desc closed = { 0 };
-
-    desc.userdata = heap;
-    desc.survivor = survivor;
-    closed.anchor = anchor;
-    closed.mirror = mirror;
-    return *heap = rrc_closed_new(&desc, &closed);
-}
-
 void rows_mirror(bench *b)
 {
     samples first = { 0 }, steady = { 0 };
     size_t n = b->d->n / 2 > FEW ? b->d->n / 2 : FEW;
     double links = (double)(2 * n) * 1e-9;
-    slot *slots = malloc(2 * n * sizeof *slots);
+    closed_host vm = { malloc(SLOTS * n * sizeof(slot)), 0 };
     rrc_object **widgets = malloc(n * sizeof *widgets);
 
-    while (bench_wants(b, "mirror") && slots != NULL && widgets != NULL && first.count <= b->repeats) {
-        rrc_heap *heap;
+    while (bench_wants(b, "mirror") && vm.slots != NULL && widgets != NULL && first.count <= b->repeats) {
+        rrc_heap *heap = filled_heap(&vm, widgets, n);
 
-        if (open_heap(&heap) == NULL || !fill(heap, slots, widgets, n))
+        if (heap == NULL)
             break;
         sample(&first, step(heap) / links, 0);
         sample(&steady, step(heap) / links, 0);
@@ -179,7 +188,7 @@ void rows_mirror(bench *b)
         bench_row(b, "mirror, first step", "ns", &first);
     if (bench_wants(b, "mirror, step, nothing changed"))
         bench_row(b, "mirror, step, nothing changed", "ns", &steady);
-    free(slots);
+    free(vm.slots);
     free(widgets);
 }
 
@@ -233,14 +242,15 @@ static double step_in_slices(const data *d, rrc_heap *heap, rrc_object **widgets
 }
 
 /* One turn: the steps in one heap whole, in another one in slices. */
-static int pause_turn(bench *b, slot *slots, rrc_object **widgets, size_t n, pauses *of, least_times *counts, int is_kept)
+static int pause_turn(bench *b, closed_host *vm, rrc_object **widgets, size_t n, pauses *of, least_times *counts,
+                      int is_kept)
 {
     double whole[STEPS], unit = (double)(2 * n) * 1e-9;
-    rrc_heap *heap;
+    rrc_heap *heap = filled_heap(vm, widgets, n);
     watch hold;
     int which;
 
-    if (open_heap(&heap) == NULL || !fill(heap, slots, widgets, n))
+    if (heap == NULL)
         return 0;
     for (which = FIRST; which < MEANWHILE; which++) {
         double start;
@@ -254,7 +264,8 @@ static int pause_turn(bench *b, slot *slots, rrc_object **widgets, size_t n, pau
     }
     rrc_heap_free(heap);
 
-    if (open_heap(&heap) == NULL || !fill(heap, slots, widgets, n))
+    heap = filled_heap(vm, widgets, n);
+    if (heap == NULL)
         return 0;
     watch_turn(&hold, is_kept ? counts : NULL, BENCH_BATCH);
     for (which = FIRST; which < STEPS; which++) {
@@ -290,13 +301,13 @@ void rows_mirror_pauses(bench *b)
     pauses of[STEPS];
     least_times counts = { 0 };
     size_t n = b->d->n / 2 > FEW ? b->d->n / 2 : FEW;
-    slot *slots = malloc(2 * n * sizeof *slots);
+    closed_host vm = { malloc(SLOTS * n * sizeof(slot)), 0 };
     rrc_object **widgets = malloc(n * sizeof *widgets);
-    int turns, which, good = slots != NULL && widgets != NULL;
+    int turns, which, good = vm.slots != NULL && widgets != NULL;
 
     memset(of, 0, sizeof of);
     for (turns = 0; good && turns <= b->repeats && bench_wants(b, "pause"); turns++)
-        good = pause_turn(b, slots, widgets, n, of, &counts, turns > 0);
+        good = pause_turn(b, &vm, widgets, n, of, &counts, turns > 0);
     if (!good) {
         printf("FAILED: mirror pauses, %lu: there is not enough memory\n", (unsigned long)b->d->n);
         b->failed = 1;
@@ -318,6 +329,6 @@ void rows_mirror_pauses(bench *b)
         free(of[which].least.time);
     }
     free(counts.time);
-    free(slots);
+    free(vm.slots);
     free(widgets);
 }
