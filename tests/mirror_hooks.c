@@ -275,12 +275,15 @@ static hand *open_with(void (*collect)(void *))
 
 static hand *open_hand(void) { return open_with(NULL); }
 
-/* The test has dropped what it held, and looked at what was logged. */
+/* The test has dropped what it held, and looked at what was logged. What it wanted hooks to do has been done. */
 static void close_hand(hand *h)
 {
     int i;
 
     h->in_slot = NULL;
+    check(h->in_mirror == NULL && h->after_mirror == NULL && h->in_survivor == NULL && h->in_anchor == NULL
+          && h->in_log == NULL && h->expected == NULL);
+    check_int(h->fail_mirror, 0);
     check_int(h->logged, 0);
     check_int(rrc_heap_free(h->heap), 0);
     check_int(h->logged, 0);
