@@ -5081,11 +5081,10 @@ static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts);
    comes before it there goes to the queue, so that each object is moved once. */
 static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
 {
-    int is_known = rrci_layer_lost_p(heap, ob);
-    if (is_known || rrci_has_lost_p(heap, ob)) {
+    if (rrci_layer_lost_p(heap, ob) || rrci_has_lost_p(heap, ob)) {
         if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrci_unlink does not free it */
             RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
-        rrci_unlink(heap, ob, is_known ? 2 : 0);
+        rrci_unlink(heap, ob, heap->layer != NULL ? 2 : 0);
     }
     while (rrci_is_deferred(ob))
         rrci_enqueue(heap, rrci_take_deferred(heap));

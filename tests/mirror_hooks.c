@@ -30,6 +30,7 @@ typedef struct hand {
     int emptied;                /* calls of write_node without targets */
     int forgotten;              /* edge nodes */
     int anchors;
+    int is_ending;              /* only p's may be rooted */
     int watched, cells_forgotten;
     rrc_object **expected;      /* the targets of the next update */
     size_t expected_count;
@@ -106,6 +107,7 @@ static int pin(void *userdata, rrc_cell *c, int on)
 
     check(s != NULL && s->cell == c && (int)c->is_pinned != on);
     check_int(s->anchored, !on);
+    check(!on || !h->is_ending || !c->is_node);
     h->anchors++;
     call(&h->in_anchor, h);
     if (on && (s->is_dead || s->cannot_be_rooted))
@@ -234,7 +236,7 @@ static void free_nothing(rrc_heap *heap, void *self) { (void)heap, (void)self; }
 static const rrc_type StaticMetatype = { .tp_name = "StaticMetatype", .tp_free = free_nothing };
 #endif
 
-static int with_generations, with_slots;
+static int with_generations, with_slots, at_once;
 
 static rrc_object **slot(void *userdata, rrc_gcref p)
 {
@@ -261,6 +263,7 @@ static hand *open_with(void (*collect)(void *))
     desc.slot = with_slots ? slot : NULL;
     desc.log = write_log;
     desc.realloc = reallocate;
+    closed.collects_at_once = at_once;
     closed.pin = pin;
     closed.watch = watch;
     closed.forget = forget;
@@ -681,30 +684,38 @@ static void a_long_chain_is_held_again(void)
 /* C gets hold of what has a P link whose p has died: the next step dissolves it. */
 static void taken_when_its_p_has_died(void)
 {
-    int i, is_relinked;
+    enum { A_STEP, RELINKED, RELINKED_BEFORE_ITS_DEATH, WAYS };
+    int i, way;
 
     for (i = 0; i < 2; i++)
-    for (is_relinked = 0; is_relinked < 2; is_relinked++) {
+    for (way = 0; way < WAYS; way++) {
         hand *h = open_hand();
         rrc_object *ob = new_thing(h, i ? &Tracked : &Bare), *owner = new_thing(h, &Tracked);
         rrc_object *other = new_thing(h, &Tracked), *third = new_thing(h, &Bare);
         place *p = link_to(h, ob, 1), *other_p = link_to(h, other, 0), *third_p = link_to(h, third, 1);
 
+        unit_context("%d, way %d: ", i, way);
         own(h, other, 0, other);                        /* so that it has an edge node */
         rrc_decref(h->heap, ob);
         rrc_decref(h->heap, other);
         rrc_decref(h->heap, third);
         step(h);
         check(IS_WEAK(other) && IS_WEAK(third));
-        p->is_dead = 1;
+        if (way == RELINKED_BEFORE_ITS_DEATH)
+            p->cannot_be_rooted = 1;
+        else
+            p->is_dead = 1;
         rrc_incref(h->heap, ob);
         check_int(rrc_check(h->heap), RRC_OK);
         check_ptr(p_of(h, ob), NULL);       /* pin has said that it is gone */
         check_ptr(p_of(h, other), other_p); /* of an O link, and of a P link that lives, it has not */
         check_ptr(p_of(h, third), third_p);
-        if (is_relinked) {
+        if (way != A_STEP) {
+            place *former = p;
+
             p = link_to(h, ob, 1);                      /* in place of the old link */
             check_ptr(p_of(h, ob), p);
+            check_ptr(former->cell, NULL);
             check_int(RRC_REFCNT(ob), RRC_REFCNT_FROM_PYPY + 1);
             part(h, ob);
         } else {
@@ -2233,6 +2244,7 @@ static void hooks_end_with_the_heap(void)
     check_int(h->deallocs, 0);
     mirrors = h->mirrors;
     emptied = h->emptied;
+    h->is_ending = 1;
     check_int(rrc_heap_free(h->heap), 1);
     check_int(h->mirrors, mirrors);
     check_int(h->emptied, emptied);
@@ -3255,6 +3267,7 @@ static void the_heap_ends_in_a_step(void)
                 die(h, &t);
             mirrors = h->mirrors;
             emptied = h->emptied;
+            h->is_ending = 1;
             check_int(rrc_heap_free(h->heap), 1);     /* the view, which owner owns */
             check_int(h->mirrors, mirrors);
             check_int(h->emptied, emptied);
@@ -3573,7 +3586,7 @@ static void a_view_gets_another_p_between_slices(void)
 static intptr_t no_others(rrc_heap *heap, rrc_object *self) { (void)heap, (void)self; return 0; }
 
 static const rrc_type Wrapper = {
-    .tp_name = "Wrapper", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_TOUCHES,
+    .tp_name = "Wrapper", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
     .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = thing_clear, .tp_outside = no_others,
 };
 static rrc_object *wrapper_in_hook;
@@ -3618,13 +3631,12 @@ static int link_and_clear(rrc_heap *heap, rrc_object *self)
 {
     check_ptr(place_of_cleared, NULL);
     place_of_cleared = link_to(HAND(heap), self, cleared_gets_p);
-    rrc_touch(heap, self);
     others = 1;
     return thing_clear(heap, self);
 }
 
 static const rrc_type LinkingWrapper = {
-    .tp_name = "LinkingWrapper", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_TOUCHES,
+    .tp_name = "LinkingWrapper", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
     .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = link_and_clear,
     .tp_outside = given_others,
 };
@@ -3636,29 +3648,30 @@ static void a_cleared_wrapper_is_held_for_others(void)
     int is_p;
 
     for (is_p = 0; is_p < 2; is_p++) {
-        hand *h = open_hand();
-        rrc_object *ob = new_thing(h, &LinkingWrapper);
+        hand *h;
+        rrc_object *ob;
 
+        at_once = 1;
+        h = open_hand();
+        at_once = 0;
+        ob = new_thing(h, &LinkingWrapper);
         unit_context("is_p %d", is_p);
         others = 0;
         place_of_cleared = NULL;
         cleared_gets_p = is_p;
         own(h, ob, 0, ob);
         rrc_decref(h->heap, ob);
-        step(h);
-        rrc_run_pending(h->heap, 0);
+        rrc_gc_collect(h->heap);
         check(place_of_cleared != NULL);
         check_int(RRC_REFCNT(ob), BIAS);
         part(h, ob);
         check_int(rrc_run_pending(h->heap, 0), 0);
         check_int(h->deallocs, 0);
         check_int(RRC_REFCNT(ob), 1);
-        step(h);
-        check_int(rrc_run_pending(h->heap, 0), 0);
-        rrc_touch(h->heap, ob);
+        check_int(rrc_gc_collect(h->heap), 0);
+        check_int(h->deallocs, 0);
         others = 0;
-        step(h);
-        rrc_run_pending(h->heap, 0);
+        rrc_gc_collect(h->heap);
         check_int(h->deallocs, 1);
         close_hand(h);
     }
