@@ -38,8 +38,8 @@ typedef struct hand {
     void (*in_mirror)(struct hand *h);      /* an update begins: the host collects, and runs finalizers */
     void (*after_mirror)(struct hand *h);   /* ... when the edge node is written */
     void (*in_new_node)(struct hand *h, rrc_object *ob);
-    void (*in_survivor)(struct hand *h);
-    void (*in_anchor)(struct hand *h);
+    void (*in_is_live)(struct hand *h);
+    void (*in_pin)(struct hand *h);
     void (*in_log)(struct hand *h);
     void (*in_slot)(struct hand *h, rrc_object *self, const char *slot);
     int deallocs, finalized;
@@ -96,7 +96,7 @@ static int is_live(void *userdata, const rrc_cell *c, int may_defer)
 
     (void)may_defer;
     check(c->object != NULL && place_of(c)->cell == c);
-    call(&h->in_survivor, h);
+    call(&h->in_is_live, h);
     return !place_of(c)->is_dead;
 }
 
@@ -109,7 +109,7 @@ static int pin(void *userdata, rrc_cell *c, int on)
     check_int(s->anchored, !on);
     check(!on || !h->is_ending || !c->is_node);
     h->anchors++;
-    call(&h->in_anchor, h);
+    call(&h->in_pin, h);
     if (on && (s->is_dead || s->cannot_be_rooted))
         return 0;
     s->anchored = on;
@@ -284,7 +284,7 @@ static void close_hand(hand *h)
     int i;
 
     h->in_slot = NULL;
-    check(h->in_mirror == NULL && h->after_mirror == NULL && h->in_survivor == NULL && h->in_anchor == NULL
+    check(h->in_mirror == NULL && h->after_mirror == NULL && h->in_is_live == NULL && h->in_pin == NULL
           && h->in_log == NULL && h->expected == NULL);
     check_int(h->fail_mirror, 0);
     check_int(h->logged, 0);
@@ -806,7 +806,7 @@ static void a_collection_finds_dead_nodes(void)
     }
 }
 
-/* The host collects inside the mirror hook, and a finalizer of its takes x. */
+/* The host collects while an edge node is made, and a finalizer of its takes x. */
 static pair taken;
 
 static void take_x(hand *h)
@@ -1098,7 +1098,8 @@ static void untracked_children(void)
     }
 }
 
-/* One of them leaves its p in the middle of a step, and gets another now or after it. The next step weighs it as if it were new. */
+/* One of them leaves its p in the middle of a step, and gets another now or after it. The next step weighs it as if it
+   were new. */
 static void an_untracked_child_changes_its_p_between_slices(void)
 {
     int units;
@@ -1432,14 +1433,14 @@ static void step_inside(hand *h)
 }
 
 /* In rrc_gc_collect, too, when the host's collection is done. */
-static void step_in_the_next_survivor(void *userdata)
+static void step_in_the_next_is_live(void *userdata)
 {
-    ((hand *)userdata)->in_survivor = step_inside;
+    ((hand *)userdata)->in_is_live = step_inside;
 }
 
 static void no_step_begins_in_a_hook_of_a_collection(void)
 {
-    hand *h = open_with(step_in_the_next_survivor);
+    hand *h = open_with(step_in_the_next_is_live);
     pair t = new_pair(h, &Tracked);
 
     inner_code = RRC_OK;
@@ -1450,7 +1451,7 @@ static void no_step_begins_in_a_hook_of_a_collection(void)
 #endif
     check(IS_WEAK(t.x) && IS_WEAK(t.y) && IS_WEAK(t.handle));   /* (steps go on: as they left it) */
     check_int(t.p->anchored, 0);
-    h->in_survivor = NULL;
+    h->in_is_live = NULL;
     end_pair(h, &t);
     close_hand(h);
 }
@@ -1467,9 +1468,9 @@ static void no_step_begins_in_a_hook(void)
         own(h, more, 0, more);
         inner_code = RRC_OK;
         if (i == 0)
-            h->in_survivor = step_inside;
+            h->in_is_live = step_inside;
         else if (i == 1)
-            h->in_anchor = step_inside;
+            h->in_pin = step_inside;
         else
             h->in_mirror = step_inside;
         step(h);
@@ -3875,7 +3876,8 @@ UNIT_GROUP(mirror_hook_calls, UNIT(many_are_untracked_in_a_hook), UNIT(linked_wh
     UNIT(a_weak_object_gets_no_second_link), UNIT(p_is_asked_for_in_a_step),
     UNIT(unlinked_without_a_bias),
     UNIT(light_objects_are_weak_too),
-    UNIT(nothing_stands_for_what_is_to_be_linked), UNIT(slots_of_the_dead), UNIT(asked_for_in_a_step), UNIT(a_light_object_is_linked_anew),
+    UNIT(nothing_stands_for_what_is_to_be_linked), UNIT(slots_of_the_dead), UNIT(asked_for_in_a_step),
+    UNIT(a_light_object_is_linked_anew),
     UNIT(static_objects_are_no_children),
     UNIT(heap_types_are_children),
     UNIT(objects_with_memory_of_their_own),
