@@ -512,7 +512,7 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 /* A step takes about so many units for each slot. */
 #define RRCL_UNITS_OF_A_SLOT 10
 
-/* The first sentinel of a cycle makes at most so many, and is not alone for so many cycles after a step. */
+/* A sentinel makes others until there are so many, and is not alone for so many cycles after a step. */
 #define RRCL_SENTINELS 64
 #define RRCL_BUSY_CYCLES 4
 
@@ -593,7 +593,7 @@ typedef struct rrcl_state {
                                        what died with them */
     rrcl_step_state step;
     uint32_t    cycle;              /* of Lua's: their number */
-    size_t      sentinels;          /* that were made in it, beside the main one */
+    size_t      sentinels;          /* whose __gc has not been called */
     size_t      units_of_kbyte;
     uint32_t    calls;              /* that allocate: see rrcl_before_allocating */
     size_t      new_values;         /* that were made, up to now */
@@ -3833,7 +3833,7 @@ RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max)
     return has_ended;
 }
 
-static void rrcl_push_sentinel(lua_State *L);
+static void rrcl_push_sentinel(lua_State *L, rrcl_state *state);
 
 /* The data is an int: -1 if Lua refused, as it does in finalizers of 5.4. */
 static int rrcl_full_collection(lua_State *L)
@@ -3848,7 +3848,7 @@ static int rrcl_collection_at_once(lua_State *L)
     rrcl_state *state = rrcl_open_state(L);
     int has_sentinel = !rrcl_is_empty(state, RRCL_SENTINEL_SLOT);
     state->must_root = state->wrappers > 0;
-    rrcl_push_sentinel(L);
+    rrcl_push_sentinel(L, state);
     lua_pop(L, 1);
     if (state->has_error[RRCL_COLLECT_ERROR] || (has_sentinel && rrcl_is_empty(state, RRCL_SENTINEL_SLOT)))
         rrcl_root_wrappers(state);
@@ -4091,24 +4091,26 @@ static void rrcl_pay(lua_State *L, rrcl_state *state)
    still empty: calls between the marking and that __gc find it empty, too, and may have made one. (That one lives until
    the next cycle.) See rrcl_sees_end.
    While there are steps, the first sentinel makes others, which are not in the slot, and so does each of these: all
-   together do a step at the end of the cycle, in short calls. They
+   together do a step at the end of the cycle, in short calls. Those that died and wait for their __gc count: in 5.4 a
+   collection for lack of memory, in a __gc, leaves them to later ones. They
    are made there, and Lua finalizes what is newer first: so a step comes after the deaths of the objects that were
    made in the cycle. But Lua calls hundreds of finalizers in a row, which can be a whole step. So where a step takes
    long, and the last cycle saw many new objects, the first sentinel makes no others: the calls that make objects pay
    for the step. */
 static int rrcl_sentinel_gc(lua_State *L);
 
-static void rrcl_push_sentinel(lua_State *L)
+static void rrcl_push_sentinel(lua_State *L, rrcl_state *state)
 {
     rrcl_new_userdata(L, 1);
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
     lua_setmetatable(L, -2);
+    state->sentinels++;
 }
 
 static int rrcl_new_sentinel(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
-    rrcl_push_sentinel(L);
+    rrcl_push_sentinel(L, state);
     rrcl_need_open(L, state);
     lua_pushvalue(L, 2);
     lua_xmove(L, state->hidden, 1);
@@ -4122,12 +4124,11 @@ static int rrcl_more_sentinels(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
     size_t wanted = 2 * state->used * RRCL_UNITS_OF_A_SLOT / RRCL_UNITS_OF_A_SENTINEL;  /* memory can double */
-    size_t most = state->sentinels + 2;
-    if (state->sentinels == 0)
+    size_t most = state->sentinels + 3;
+    if (most < RRCL_SENTINELS)
         most = RRCL_SENTINELS;
-    while (state->sentinels < wanted && state->sentinels < most) {
-        state->sentinels++;
-        rrcl_push_sentinel(L);
+    while (state->sentinels <= wanted && state->sentinels < most) {
+        rrcl_push_sentinel(L, state);
         lua_pushnil(L);
         lua_replace(L, 2);
         lua_settop(L, 1);
@@ -4160,7 +4161,6 @@ static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
     rrc_get_stats(state->heap, &stats);
     state->native_before = stats.native_bytes;
     state->native_new = state->native_told = 0;
-    state->sentinels = 0;
     if (RRCL_HAS_MODES && state->ticker.ended == state->ticker.era && state->cycle - state->ticked_in > 1)
         rrcl_try(L, rrcl_new_clock, state);     /* lack of memory has lost the ticker */
     if (state->hidden != NULL)
@@ -4174,6 +4174,7 @@ static int rrcl_sentinel_gc(lua_State *L)
     int is_first;
     if (state == NULL)
         return 0;
+    state->sentinels--;
     rrcl_use(state, L);
     if (state->must_root)
         rrcl_root_wrappers(state);

@@ -742,6 +742,28 @@ static void each_cycle_is_counted_once(void)
     close_state(L);
 }
 
+/* Cycles end while finalizers wait: there are no more sentinels than do a step together. */
+static void sentinels_that_wait_are_few(void)
+{
+    lua_State *L = open_state();
+    rrcl_state *state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
+    int i, kbytes;
+    run(L, "keep = {} for i = 1, 1000 do keep[i] = nodes.new(i) end");
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    lua_gc(L, LUA_GCSTOP, 0);
+    kbytes = lua_gc(L, LUA_GCCOUNT, 0);
+    for (i = 0; i < 100; i++) {
+        rrcl_end_cycle(L, state);
+        check_int(rrcl_try(L, rrcl_more_sentinels, state), 0);
+    }
+    check(state->sentinels > 30);
+    check(lua_gc(L, LUA_GCCOUNT, 0) < kbytes + 16);
+    for (i = 0; i < 2 * RRCL_BUSY_CYCLES; i++)
+        lua_gc(L, LUA_GCCOLLECT, 0);
+    check_int((int)state->sentinels, 1);
+    close_state(L);
+}
+
 /* Does a step in a dealloc, where none can be made. */
 static lua_State *dealloc_caller;
 
@@ -950,7 +972,7 @@ UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(
            UNIT(the_end_reports_leaks),
            UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks),
            UNIT(close_in_a_hidden_coroutine), UNIT(each_cycle_ends_once_with_an_early_sentinel),
-           UNIT(each_cycle_is_counted_once), UNIT(each_cycle_is_decided_once),
+           UNIT(each_cycle_is_counted_once), UNIT(sentinels_that_wait_are_few), UNIT(each_cycle_is_decided_once),
            UNIT(finalizers_run_at_the_end), UNIT(slots_use_what_is_owned),
            UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(an_allocation_fails_for_values),
            UNIT(all_allocations_fail_for_values), WITH_CLOCK UNIT(opening_fails));
