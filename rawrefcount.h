@@ -491,8 +491,6 @@ typedef struct rrc_member {
 #define RRC_TPFLAGS_HEAPTYPE (1ul << 1)     /* the type is itself counted: each instance owns a reference */
 #define RRC_TPFLAGS_DROPS_ONLY (1ul << 2)   /* its slots only drop what the object owns, and do not look at it:
                                                rrc_major_collection_keep keeps nothing for them */
-#define RRC_TPFLAGS_TOUCHES (1ul << 3)      /* for wrappers in closed heaps: code that takes or moves a reference to
-                                               the foreign object calls rrc_touch first. See >>outside */
 
 /* The type of an object, with CPython's slots under their names. Every field but
    tp_basicsize may be zero. A type must outlive its objects. */

@@ -1439,7 +1439,7 @@ static void each_pass_takes_units(void)
 
 /* ---- wrappers: see >>outside ---- */
 
-static void a_wrapper_that_nobody_touches_stays_rooted(void)
+static void a_wrapper_stays_rooted(void)
 {
     m_world *w = m_open(NULL, 1);
     int p, q, a = given_ob(w, M_GC | M_WRAPPER, &p), b = given_ob(w, M_WRAPPER, &q);
@@ -1475,15 +1475,6 @@ static void a_wrapper_that_lost_its_link_is_mirrored_anew(void)
     check_int(m_step(w), RRC_OK);
     check_int(closed_stats_of(w).mirrored, 4);
     m_close(w);
-}
-
-/* Foreign code calls rrc_touch. */
-static m_world *touching(void)
-{
-    m_world *w = m_open(NULL, 1);
-
-    w->touches = 1;
-    return w;
 }
 
 static m_world *collecting_at_once(void)
@@ -1616,7 +1607,7 @@ static void a_suspect_is_linked_between_slices(void)
 /* A foreign cycle of two that have lost their p's, of which a dead object owns one: that goes by its count, and drops it. */
 static void a_count_does_not_free_what_others_hold(void)
 {
-    m_world *w = touching();
+    m_world *w = m_open(NULL, 1);
     int p, q, r, a = given_ob(w, M_GC | M_WRAPPER, &p), s = given_ob(w, M_GC | M_WRAPPER, &q);
     int n = given_ob(w, M_GC | M_WRAPPER, &r);
 
@@ -1642,7 +1633,7 @@ static void a_count_does_not_free_what_others_hold(void)
 
 static void a_failed_step_roots_wrappers(void)
 {
-    m_world *w = touching();
+    m_world *w = m_open(NULL, 1);
     int p[2], q[2], s, a[2], k;
 
     for (k = 0; k < 2; k++) {
@@ -1675,7 +1666,7 @@ static void a_visit_later_than_the_number(void)
 
     for (kind = 0; kind < 2; kind++)
         for (units = 1; units < 40; units++) {
-            m_world *w = touching();
+            m_world *w = m_open(NULL, 1);
             int p[3], s, t, a;
 
             s = given_ob(w, M_GC | M_WRAPPER, &p[0]);
@@ -1700,7 +1691,7 @@ static void a_visit_later_than_the_number(void)
 /* A foreign cycle that has lost its p's waits to be cleared. Then foreign code takes one of its objects. */
 static void foreign_code_takes_what_waits(void)
 {
-    m_world *w = touching();
+    m_world *w = m_open(NULL, 1);
     int p, q, r, a = given_ob(w, M_GC | M_WRAPPER, &p), s = given_ob(w, M_GC | M_WRAPPER, &q);
 
     m_root(w, p, 1), m_root(w, q, 1);
@@ -1734,7 +1725,7 @@ static void foreign_code_takes_what_waits(void)
 static void foreign_code_takes_what_has_a_marker(void)
 {
     static short marker;
-    m_world *w = touching();
+    m_world *w = m_open(NULL, 1);
     int p, q, a = given_ob(w, M_GC | M_WRAPPER, &p), s = given_ob(w, M_GC | M_WRAPPER, &q);
 
     m_f_refer(w, s, 0, a);
@@ -1763,7 +1754,7 @@ static void a_wrapper_is_taken_after_its_node_has_died(void)
     size_t units;
 
     for (units = 1; units < 40; units++) {
-        m_world *w = touching();
+        m_world *w = m_open(NULL, 1);
         int p, q, r, a = given_ob(w, M_GC | M_WRAPPER, &p), s = given_ob(w, M_GC | M_WRAPPER, &q);
         int n = given_ob(w, M_GC | M_WRAPPER, &r);
         rrc_stats stats;
@@ -1810,7 +1801,6 @@ static void a_wrapper_is_taken_after_it_was_seen(void)
             int p[3], s, t, a;
 
             unit_context("kind %d, after %d units", kind, units);
-            w->touches = 1;
             s = given_ob(w, M_GC | M_WRAPPER, &p[0]);
             t = given_ob(w, M_GC | M_WRAPPER, &p[1]);
             a = given_ob(w, M_GC | M_WRAPPER, &p[2]);
@@ -2081,7 +2071,7 @@ UNIT_GROUP(closed_hosts,
     UNIT(what_goes_at_the_end_is_whole),
     UNIT(words_about_weak_objects),
     UNIT(what_is_found_early_counts_once), UNIT(each_pass_takes_units),
-    UNIT(a_wrapper_that_nobody_touches_stays_rooted), UNIT(a_wrapper_that_lost_its_link_is_mirrored_anew),
+    UNIT(a_wrapper_stays_rooted), UNIT(a_wrapper_that_lost_its_link_is_mirrored_anew),
     UNIT(a_collection_at_once_frees_foreign_cycles), UNIT(a_collection_at_once_roots_what_lives),
     UNIT(a_suspect_is_linked_between_slices),
     UNIT(a_count_does_not_free_what_others_hold), UNIT(foreign_code_takes_what_waits),

@@ -210,7 +210,7 @@ static void finalize(vm *v, vm_object *o)
     o->has_finalizer = 0;
     if (s != NULL && !s->head.is_node && !v->closed) {
         rrc_object *ob = s->head.ob;
-        vm_slot *node = (vm_slot *)rrc_closed_node(v->heap, ob);
+        vm_slot *node = (vm_slot *)rrc_cell_of_node(v->heap, ob);
 
         if (node != NULL && node->weak == NULL && o->node != NULL && o->node->slot == NULL) {
             node->weak = node->owner = o->node;

@@ -472,10 +472,9 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
     options.late_finalizers = seed / 3 % 2 != 0;
     options.keeps_resurrected = seed / 6 % 2 != 0;
     options.only_collects = careless == 0 && seed / 12 % 3 == 2;
-    d.wraps = careless == 0 ? (int)(seed / 5 % 4) : 0;     /* 1: they stay rooted, 2: touches, 3: at once */
-    options.at_once = d.wraps == 3;
+    d.wraps = careless == 0 ? (int)(seed / 5 % 3) : 0;     /* 1: they stay rooted, 2: at once */
+    options.at_once = d.wraps == 2;
     w = m_open(&options, seed);
-    w->touches = d.wraps == 2;
     w->v->from = from;
     w->user = &d;
     d.steps_rarely = seed / 36 % 2 != 0;        /* many changes come between two steps */

@@ -55,8 +55,7 @@ static void reach(m_world *w, int widely)
         m_ob *o = &w->ob[i];
 
         o->f_reached = o->f_held = o->f_ext > 0;
-        if (widely && o->f_wrapped && (o->f_count > 1 || o->p != NOBODY || o->inner > 0) && !w->touches
-                && !w->v->options.at_once)
+        if (widely && o->f_wrapped && (o->f_count > 1 || o->p != NOBODY || o->inner > 0) && !w->v->options.at_once)
             o->f_reached = o->f_held = 1;       /* it stays rooted */
         if (widely && o->f_count > 0 && (!o->f_wrapped || !o->tracked))
             o->f_reached = 1;                   /* nobody visits what it refers to */
@@ -148,16 +147,8 @@ static void f_drop(m_world *w, int f)
         }
 }
 
-/* A reference to f is taken or moved. */
-static void f_tell(m_world *w, int f)
-{
-    if (w->touches && w->ob[f].f_wrapped && w->ob[f].ob != NULL && w->careless != M_NO_TOUCHES)
-        rrc_touch(w->v->heap, w->ob[f].ob);
-}
-
 void m_f_take(m_world *w, int ob)
 {
-    f_tell(w, ob);
     w->ob[ob].f_ext++;
     w->ob[ob].f_count++;
 }
@@ -172,10 +163,8 @@ void m_f_refer(m_world *w, int ob, int n, int to)
 {
     int old = w->ob[ob].f_ref[n];
 
-    if (to != NOBODY) {
-        f_tell(w, to);
+    if (to != NOBODY)
         w->ob[to].f_count++;
-    }
     w->ob[ob].f_ref[n] = to;
     if (old != NOBODY)
         f_drop(w, old);
@@ -185,7 +174,6 @@ void m_f_take_out(m_world *w, int ob, int n)
 {
     int to = w->ob[ob].f_ref[n];
 
-    f_tell(w, to);
     w->ob[ob].f_ref[n] = NOBODY;
     w->ob[to].f_ext++;
 }
@@ -313,18 +301,12 @@ static void thing_free(rrc_heap *heap, void *self)
     rrc_del(heap, self);
 }
 
-#define OUTSIDE(flags) .tp_outside = thing_outside, .tp_basicsize = sizeof(thing), .tp_flags = flags, \
-    .tp_dealloc = thing_dealloc
-#define GC_OUTSIDE(flags) OUTSIDE(RRC_TPFLAGS_HAVE_GC | flags), .tp_traverse = wrapper_traverse, .tp_clear = thing_clear
-/* With the flag, 16 more. */
-static const rrc_type types[32] = {
-    [M_WRAPPER] = { .tp_name = "BareWrapper", OUTSIDE(0) },
-    [M_WRAPPER + 16] = { .tp_name = "BareWrapper", OUTSIDE(RRC_TPFLAGS_TOUCHES) },
-    [M_WRAPPER | M_GC] = { .tp_name = "Wrapper", GC_OUTSIDE(0) },
-    [(M_WRAPPER | M_GC) + 16] = { .tp_name = "Wrapper", GC_OUTSIDE(RRC_TPFLAGS_TOUCHES) },
-    [M_WRAPPER | M_GC | M_FINAL] = { .tp_name = "FinalWrapper", GC_OUTSIDE(0), .tp_finalize = thing_finalize },
-    [(M_WRAPPER | M_GC | M_FINAL) + 16] = { .tp_name = "FinalWrapper", GC_OUTSIDE(RRC_TPFLAGS_TOUCHES),
-                                            .tp_finalize = thing_finalize },
+#define OUTSIDE .tp_outside = thing_outside, .tp_basicsize = sizeof(thing), .tp_dealloc = thing_dealloc
+#define GC_OUTSIDE OUTSIDE, .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_traverse = wrapper_traverse, .tp_clear = thing_clear
+static const rrc_type types[16] = {
+    [M_WRAPPER] = { .tp_name = "BareWrapper", OUTSIDE },
+    [M_WRAPPER | M_GC] = { .tp_name = "Wrapper", GC_OUTSIDE },
+    [M_WRAPPER | M_GC | M_FINAL] = { .tp_name = "FinalWrapper", GC_OUTSIDE, .tp_finalize = thing_finalize },
     [M_BARE] = { .tp_name = "Bare", .tp_basicsize = sizeof(thing), .tp_dealloc = thing_dealloc },
     [M_GC] = { .tp_name = "Gc", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
                .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = thing_clear },
@@ -353,7 +335,7 @@ int m_new_ob(m_world *w, int kind)
 {
     m_ob o = { NULL, 0, 0, 1, 0, 0, 0, 0, 0, { NOBODY, NOBODY, NOBODY }, NOBODY, 0, 0, 0, { NOBODY, NOBODY, NOBODY }, 0, 0 };
     int number = (int)w->ob_count;
-    const rrc_type *type = &types[kind + ((kind & M_WRAPPER) != 0 && w->touches ? 16 : 0)];
+    const rrc_type *type = &types[kind];
 
     o.ob = (kind & M_GC) != 0 ? rrc_gc_new(w->v->heap, type) : rrc_new(w->v->heap, type);
     if (o.ob == NULL)

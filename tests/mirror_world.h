@@ -43,7 +43,6 @@ typedef struct m_world {
     m_p *p;
     m_ob *ob;
     size_t p_count, p_room, ob_count, ob_room;
-    int touches;                /* foreign code calls rrc_touch: RRC_TPFLAGS_TOUCHES */
     int careless;               /* a control breaks a rule: M_NO_INCREFS or M_NO_TOUCHES; 0: none */
     int soft;                   /* a control: what is lost is counted, and no failure */
     size_t lost;

@@ -15,8 +15,8 @@
  * rawrefcount.h.
  *
  * CONTENTS (search for the tag): >>types, >>functions, >>wrappers, >>mirror (how it works, and why it is right),
- * >>implementation (data, what stands for an object, deaths, weighing, mirroring, letting go, cells, the step, the
- * layer, maps)
+ * >>implementation (data, cells, what stands for an object, weak and strong, edge nodes, deaths, weighing, mirroring,
+ * letting go, functions of cells, the step, the layer, maps)
  */
 
 #ifndef RRC_CLOSED_H
@@ -49,70 +49,35 @@ typedef struct rrc_cell {
     uint32_t    tag;            /* for the host; 0 at first */
 } rrc_cell;
 
-/* What a closed host adds to rrc_desc, which needs no trace. In such a heap the hook survivor says whether a p, or an
-   edge node, still exists. (With cells, see below, it is not needed, nor are the first two hooks here.) rrc_closed_step
-   calls it for each P link and for each weak object's edge node, and takes NULL as final. rrc_check calls it for the
-   edge nodes of strong objects. These hooks get the userdata of rrc_desc. Zero in a field means its default; the struct
-   is copied. The first two hooks may call rrc_closed_node, rrc_closed_target and rrc_to_obj. */
+/* What a closed host adds to rrc_desc, which needs no trace. survivor and parted of rrc_desc must be NULL: the header
+   supplies them. These hooks get the userdata of rrc_desc. Zero in a field means its default; the struct is copied.
+   new_node and write_node may run code that calls the header. The others may call only rrc_to_obj and
+   rrc_cell_of_node. */
 typedef struct rrc_closed_desc {
-    /* If ob has no edge node (rrc_closed_node), or its node has died, make one and
-       pass it to rrc_closed_set_node. Make the node refer to the object that stands for
-       each of the targets (rrc_closed_target), and to nothing else. If nothing stands for a
-       target yet, give the target an empty edge node now. If what stands for a target has died, leave it out, and
-       call rrc_touch for the target. If ob is linked, make
-       its p refer to the node. If targets is NULL, forget ob's edge node and its
-       anchor, and make the node refer to nothing, because other objects may still refer to it. This
-       must allocate nothing, and its result is ignored.
-       rrc_closed_step calls this hook for objects that have changed, and for wrappers that have lost
-       their link. It is also called when an object with a node is untracked or freed. It may
-       allocate in the host, and so collect and run finalizers. It must return to its caller. (If such a finalizer
-       unlinks a target that is not tracked, nothing stands for that target any more: leave it out.) A result other than
-       0 reports failure. The node then refers to its former targets, or to some of them. */
-    int (*mirror)(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n);
-
-    /* If on, root the object that stands for ob (rrc_closed_target), else unroot it. It may be rooted
-       or unrooted already. Called when ob becomes strong or weak, also by rrc_incref, rrc_decref
-       and the link functions. It must allocate nothing, and cannot
-       fail. Return 0 if the object to be rooted has died and cannot be recovered. */
-    int (*anchor)(void *userdata, rrc_object *ob, int on);
-
-    /* Not zero: in rrc_gc_collect, no code of the program runs in calls of
-       mirror, and in a call of collect not before the collection has found its dead, in any thread. Then wrappers need
-       not stay rooted meanwhile, and garbage cycles through them go: see >>outside. If finalizers of the program can
-       run before collect returns, call rrc_touch before the first of them for each wrapper that has not died. */
-    int collects_at_once;
-
-    /* The other hooks are for a heap with cells: see rrc_cell. If pin is there, the heap has cells, and the header
-       itself supplies mirror and anchor, and survivor and parted of rrc_desc: all four must be NULL. new_node and
-       write_node may run code that calls the header. The others must not call it. */
-
-    /* The size of the host's struct that begins with a rrc_cell. 0: there is nothing more in it. */
-    size_t cell_size;
-
     /* If on, root the object of the cell, else unroot it. Return whether it is rooted now: 0 if it is to be rooted, but
        has died; not 0 if it is to be unrooted, but the host keeps it rooted until the next call for the cell. This is
        called only when that changes, and while the object is there, also by rrc_incref, rrc_decref and the link
        functions. It must be O(1) and allocate nothing. */
     int (*pin)(void *userdata, rrc_cell *cell, int on);
 
-    /* The cell has just got its object: let the object know the cell, and watch for its death. This must allocate
-       nothing in the host, and cannot fail: what it needs is reserved before. NULL: nothing is to be done. */
-    void (*watch)(void *userdata, rrc_cell *cell);
-
     /* Make and return an empty object for the edge node of ob, which will refer to n others, or to an unknown number (0).
-       This may collect and run finalizers, as mirror may. It must return to its caller. NULL reports failure. (If a
+       This may collect and run finalizers with any code. It must return to its caller. NULL reports failure. (If a
        finalizer has made a node of ob meanwhile, the object is not used, and watch is not called for it.) */
     void *(*new_node)(void *userdata, rrc_object *ob, size_t n);
 
     /* Make the edge node refer to the objects of these n cells, and to nothing else. This may collect, as new_node may:
        then a target's object can become NULL, so read it after the last allocation. A result other than 0 reports
        failure. The node then refers to its former targets, or to some of them. If n is 0, this must allocate nothing,
-       and cannot fail. */
+       and cannot fail: other objects may still refer to the node. */
     int (*write_node)(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n);
 
     /* Make the object of proxy, a cell that is linked or about to be, refer to that of the edge node, and no longer to
        an earlier node. This must allocate nothing, and cannot fail. It is called for tracked objects. */
     void (*join)(void *userdata, rrc_cell *proxy, rrc_cell *node);
+
+    /* The cell has just got its object: let the object know the cell, and watch for its death. This must allocate
+       nothing in the host, and cannot fail: what it needs is reserved before. NULL: nothing is to be done. */
+    void (*watch)(void *userdata, rrc_cell *cell);
 
     /* A cell is about to be freed. Its object, if it is alive, must forget the cell. If it has died, its finalizer must
        not report that any more. The ob is still there. (cell->ob is NULL if a call of rrc_unlink itself has dissolved
@@ -123,12 +88,21 @@ typedef struct rrc_closed_desc {
        hosts where a finalizer runs, or the object is freed, later than the collector has found it dead. If may_defer,
        and to find out would take long, the host can say that it is: the next step asks again. */
     int (*is_live)(void *userdata, const rrc_cell *cell, int may_defer);
+
+    /* The size of the host's struct that begins with a rrc_cell. 0: there is nothing more in it. */
+    size_t cell_size;
+
+    /* Not zero: in rrc_gc_collect, no code of the program runs in calls of new_node and write_node, and in a call of
+       collect not before the collection has found its dead, in any thread. Then wrappers need not stay rooted
+       meanwhile, and garbage cycles through them go: see >>wrappers. If finalizers of the program can run before
+       collect returns, call rrc_touch before the first of them for each wrapper that has not died. */
+    int collects_at_once;
 } rrc_closed_desc;
 
 /* Numbers about a closed heap, besides those of rrc_stats. */
 typedef struct rrc_closed_stats {
     size_t edge_nodes;                          /* edge nodes that the host has made */
-    size_t mirrored;                            /* calls of mirror for changed objects, since rrc_closed_new */
+    size_t mirrored;                            /* updates of edge nodes, since rrc_closed_new */
     size_t mirror_steps;                        /* finished since rrc_closed_new */
     size_t mirror_cycles;                       /* calls of rrc_closed_cycle since the last step */
     size_t cells;                               /* see rrc_cell */
@@ -158,15 +132,15 @@ RRC_API size_t rrc_closed_count_weak(const rrc_heap *heap);
    After RRC_ENOMEM, RRC_ETRAVERSE or RRC_ETOUCH all objects that C refers to are strong
    for now, and nothing is lost. RRC_EPHASE, which is not logged, means that a dealloc, rrc_run_pending, a
    walk or another step is running, and nothing was done.
-   [mutator until rrc_heap_free | allocates | calls survivor, mirror, anchor, tp_traverse |
+   [mutator until rrc_heap_free | allocates | calls is_live, new_node, write_node, join, pin, watch, forget, tp_traverse |
    O(links + tracked objects + references)] */
 RRC_API int rrc_closed_step(rrc_heap *heap);
 
 /* Do a slice of a step. Begin one if none is open. `max` is the number of units, each some 10 to 100 ns: a link, an
-   object or a reference; a call of the mirror hook is 16. 0 means all that is left. Returns the units done: less than
+   object or a reference; an edge node that is brought up to date is 16. 0 means all that is left. Returns the units done: less than
    max means that the step has ended. The mutator and the host's collector run between slices; rrc_closed_step and
    rrc_gc_collect give an open step up. While the objects of C are weighed, rrc_run_pending leaves garbage alone.
-   A single object's tp_traverse and a single call of the mirror hook are not divided. Errors are those of
+   A single object's tp_traverse and a single edge node are not divided. Errors are those of
    rrc_closed_step. They are logged, but not returned: after one, rrc_closed_is_due says yes.
    [mutator until rrc_heap_free | allocates | as rrc_closed_step | O(max)] */
 RRC_API size_t rrc_closed_work(rrc_heap *heap, size_t max);
@@ -195,22 +169,6 @@ RRC_API int rrc_closed_cycle(rrc_heap *heap);
    O(pending objects), and as rrc_closed_step if one is due] */
 RRC_API void rrc_closed_keep_up(rrc_heap *heap, int has_cycle_ended);
 
-/* Return the object of the host that stands for ob: the p of its P link, else its edge node, else NULL.
-   [mutator and its hooks, unchecked | no | nothing | O(1)] */
-RRC_API rrc_gcref rrc_closed_target(rrc_heap *heap, rrc_object *ob);
-
-/* Return the edge node of ob, or NULL. Before you link an object that has one, make p refer to it.
-   [any | no | nothing | O(1)] */
-RRC_API rrc_gcref rrc_closed_node(rrc_heap *heap, rrc_object *ob);
-
-/* Give ob a new edge node. This is for the mirror hook. Outside rrc_closed_step, or with the present node
-   of ob, the call says that the host keeps things of its own in the node of this tracked object. Steps
-   then keep the node, even if ob owns nothing. (The mirror hook can make the host run a
-   finalizer, which is then inside the step. To give ob a new node that the host itself uses, the finalizer
-   calls this function twice with that node.) The call is refused, and logged, for other objects, and in other heaps.
-   [mutator until rrc_heap_free, and the mirror hook | no | calls anchor | O(1)] */
-RRC_API void rrc_closed_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
-
 /* For the tables of a port: a map from addresses, such as those of the host's objects, to values. It is empty if all
    its bytes are 0. */
 typedef struct rrc_map {
@@ -233,15 +191,15 @@ RRC_API void rrc_map_put(rrc_map *map, const void *key, void *value);
    [any | frees only | calls realloc | O(1)] */
 RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map);
 
-/* ---- cells: see rrc_cell. These functions are for heaps whose rrc_closed_desc has pin. ----
-   There, all links are made by rrc_cell_link and dissolved by the functions below, and never by rrc_link and rrc_unlink
+/* ---- cells: see rrc_cell ----
+   In a closed heap all links are made by rrc_cell_link and dissolved by the functions below, and never by rrc_link and rrc_unlink
    themselves. The header frees a cell, after a call of forget, when its link has been dissolved (also if a step finds
    its object dead, or the object of C is garbage), when an edge node is not needed any more, and when the heap ends.
    Then the next cell that is made takes its place and its number. (One that goes during a call of write_node keeps
    them until that returns.) The memory of cells is given back when the heap ends. */
 
 /* Make room for a cell. Returns the number of the next one that is made, so that the host can make room for it in
-   tables of its own. 0: memory is lacking, or the heap has no cells. [mutator | allocates | calls realloc | O(1)] */
+   tables of its own. 0: memory is lacking, or the heap is not closed. [mutator | allocates | calls realloc | O(1)] */
 RRC_API unsigned rrc_cell_reserve(rrc_heap *heap);
 
 /* Return the cell with this number, or NULL if there is none at present. [any | no | nothing | O(1)] */
@@ -249,7 +207,7 @@ RRC_API rrc_cell *rrc_cell_at(const rrc_heap *heap, unsigned number);
 
 /* Link ob and obj, an object of the host, by a new cell, as rrc_link does: kind is RRC_P or RRC_O, also with RRC_LIGHT
    or RRC_GIVE. If ob has an edge node, obj is made to refer to it first. Returns a code of rrc_link, RRC_ENULL if
-   obj is NULL, or RRC_EPHASE if the heap has no cells. rrc_cell_of gives the cell afterwards. (If ob has a cell whose
+   obj is NULL, or RRC_EPHASE if the heap is not closed. rrc_cell_of gives the cell afterwards. (If ob has a cell whose
    object has died, that one is dissolved first.) A call that fails has called no hook but log and realloc. (The p of the
    link is the cell: a second P link of obj is not refused, and the host must not make one.)
    [mutator | allocates | calls watch, join, pin, forget, and what rrc_link calls | as rrc_link] */
@@ -264,6 +222,9 @@ RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob);
    rrc_unlink would refuse does nothing, and returns its code. Then the cell stays.
    [mutator | no | calls pin, write_node without targets, forget, and what rrc_unlink calls | as rrc_unlink] */
 RRC_API int rrc_cell_unlink(rrc_heap *heap, rrc_cell *cell);
+
+/* Return the cell of ob's edge node, or NULL. Its object may have died. [any | no | nothing | O(1)] */
+RRC_API rrc_cell *rrc_cell_of_node(rrc_heap *heap, rrc_object *ob);
 
 /* Return the cell of the edge node of ob, which is tracked, and keep it from now on, even if ob owns nothing: the host
    has things of its own in the node. If there is no node, or it has died, obj is it from now on: an empty object of the
@@ -306,14 +267,10 @@ RRC_INLINE rrc_heap *rrc_closed_new(const rrc_desc *desc, const rrc_closed_desc 
 
 /* >>wrappers
  * ---------------------------------------------------------------------------
- * In a closed heap a wrapper whose foreign references are all explained may become weak. But then foreign code takes
- * a reference, and nobody makes the wrapper strong. Two promises help, and without them a wrapper always stays
- * rooted:
- *
- *   RRC_TPFLAGS_TOUCHES   whoever takes or moves a foreign reference calls rrc_touch for the wrapper first. Then the
- *                         rules of >>mirror hold as they are.
- *   collects_at_once      a collection of rrc_gc_collect finds its dead while the program stands still. So what a step
- *                         has weighed just before is true until then, and a step just after it roots the others again.
+ * In a closed heap a wrapper whose foreign references are all explained could become weak. But then foreign code takes
+ * a reference, and nobody makes the wrapper strong. So a wrapper stays rooted, but for one case: a collection of
+ * rrc_gc_collect finds its dead while the program stands still (collects_at_once). What a step has weighed just before
+ * is true until then, and a step just after it roots the others again.
  *
  * A tracked wrapper that loses its link while others refer to its foreign object is held by the header from then on
  * (RRCI_NODE_HELD), as nobody else would. So is one that is not garbage any more. If C holds it besides, and it was not
@@ -372,16 +329,15 @@ RRC_INLINE rrc_heap *rrc_closed_new(const rrc_desc *desc, const rrc_closed_desc 
  * loses nothing. If a step is given up, what has become weak in it becomes strong.
  *
  * Deaths: the host reports the deaths that it finds by calling rrc_unlink (from a proxy's
- * finalizer, also in the middle of 3). The header finds the others by calling survivor: those of
+ * finalizer, also in the middle of 3). The header finds the others by calling is_live: those of
  * P links on host objects without a finalizer. When all links of a garbage cycle are dissolved, C
  * objects that hold each other are left. The search among C objects finds these, and
  * rrc_run_pending finalizes and clears them. An object that loses its link, or waits to be cleared
  * or deallocated, is strong. So all that it refers to stays whole, unless the host has already
  * found it dead.
  *
- * Cells: in most hosts the four hooks survivor, mirror, anchor and parted do the same things, apart from a few that
- * depend on the host. With cells the header supplies these hooks. A cell stands for an object of the host, as p or as
- * edge node, and the host supplies smaller hooks, each for one cell.
+ * Cells: what stands for an object is known to the header as a cell, which is the p of the link. It outlives the host's
+ * object.
  *
  * The header remembers the targets of an edge node as a sum over the numbers of the objects that
  * stand for them. A number is given once, so that the header notices if another object has taken
@@ -451,13 +407,9 @@ typedef struct rrci_closed_heap {
     size_t        patience;     /* this many such calls make a step due if nothing changed */
     size_t        mirrored, mirror_steps;
     uintptr_t     last_number;  /* the last number of what stands for an object */
-    rrc_object  **targets;      /* a buffer for the mirror hook */
-    size_t        targets_room;
-    rrc_object   *linking;      /* its P link is just made or dissolved */
-    size_t        untracked;    /* calls of rrc_gc_untrack */
     size_t        found_dead;   /* weak objects whose p had died when C took a reference, since the last step */
     rrc_object   *lost;         /* what they own is to become strong next; threaded through the sum of edges */
-    unsigned      anchoring;    /* inside the anchor hook */
+    unsigned      pinning;      /* inside the hook pin */
     rrci_step     step;
     int           is_at_once;   /* in a step of rrc_gc_collect that lets wrappers be weak: desc.collects_at_once */
     size_t        cycles;       /* calls of rrc_closed_cycle since the last step */
@@ -465,14 +417,14 @@ typedef struct rrci_closed_heap {
     unsigned      eager;        /* in so many of the next calls a step is due */
 
     /* Cells: see rrc_cell. */
-    void         *mirror_userdata;  /* for the hooks mirror and anchor: that of desc, or with cells the heap itself */
     char        **blocks;       /* of cells; that number 0 has is not used */
     size_t        block_count, blocks_room;
     rrc_cell     *free_cells, *gone_cells;      /* ... and those that become free later. Each has the next one as ob */
     size_t        cell_count;   /* without those that are free or gone */
     unsigned      cells_held;   /* cells that go are not free yet: see rrci_hold_cells */
-    rrc_cell    **target_cells; /* a buffer for the hook write_node */
-    size_t        target_cells_room;
+    rrc_object  **targets;      /* of the edge node that is brought up to date: a buffer for so many, ... */
+    rrc_cell    **target_cells; /* ... and in the same block for what stands for them */
+    size_t        targets_room;
 } rrci_closed_heap;
 
 static rrci_closed_heap *rrci_closed(const rrc_heap *heap)
@@ -482,7 +434,7 @@ static rrci_closed_heap *rrci_closed(const rrc_heap *heap)
 
 /* The layer's words in front of each object of rrc_gc_new: a line more for each object that a step looks at. */
 typedef struct rrci_mirror_words {
-    rrc_gcref node;             /* the edge node, or NULL */
+    rrc_cell *node;             /* the edge node, or NULL */
     uint64_t  edges;            /* a sum over what it refers to: see rrci_add_edge */
     uintptr_t number;           /* of what stands for the object in the host's heap, or 0 */
     uintptr_t state;            /* RRCI_NODE_... flags */
@@ -521,35 +473,209 @@ static int rrci_is_weak(rrc_object *ob)
     return RRC_REFCNT(ob) < 0 && !(rrci_is_gc_object(ob) && rrci_is_waiting(rrci_gc_head_of(ob)));
 }
 
+/* ---- cells ---- */
+
+static size_t rrci_cell_size(const rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    return closed->desc.cell_size > sizeof(rrc_cell) ? closed->desc.cell_size : sizeof(rrc_cell);
+}
+
+static int rrci_may_be_live(const rrc_heap *heap, const rrc_cell *c, int may_defer)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    return c->object != NULL
+        && (closed->desc.is_live == NULL || closed->desc.is_live(heap->desc.userdata, c, may_defer));
+}
+
+static int rrci_is_cell_live(const rrc_heap *heap, const rrc_cell *c)
+{
+    return rrci_may_be_live(heap, c, 0);
+}
+
+#define RRCI_CELLS_OF_A_BLOCK 64
+#define RRCI_MOST_CELLS (1u << 29)
+
+static rrc_cell *rrci_cell_at(const rrc_heap *heap, size_t number)
+{
+    return (rrc_cell *)(void *)(rrci_closed(heap)->blocks[number / RRCI_CELLS_OF_A_BLOCK]
+                                + number % RRCI_CELLS_OF_A_BLOCK * rrci_cell_size(heap));
+}
+
+static void rrci_add_free_cell(rrci_closed_heap *closed, rrc_cell *c)
+{
+    c->ob = (rrc_object *)(void *)closed->free_cells;
+    closed->free_cells = c;
+}
+
+/* Make a block of cells. Returns 0 if memory is lacking. */
+static RRCI_COLD int rrci_add_cells(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    size_t bytes = RRCI_CELLS_OF_A_BLOCK * rrci_cell_size(heap), first = closed->block_count * RRCI_CELLS_OF_A_BLOCK, i;
+    char *block;
+    if (first >= RRCI_MOST_CELLS)
+        return 0;
+    if (closed->block_count == closed->blocks_room) {
+        size_t room = 2 * closed->blocks_room + 4;
+        char **grown = (char **)rrci_alloc_table(heap, room * sizeof *grown);
+        if (grown == NULL)
+            return 0;
+        if (closed->block_count > 0)
+            memcpy(grown, closed->blocks, closed->block_count * sizeof *grown);
+        rrci_free_table(heap, closed->blocks, closed->blocks_room * sizeof *grown);
+        closed->blocks = grown;
+        closed->blocks_room = room;
+    }
+    block = (char *)rrci_alloc_table(heap, bytes);
+    if (block == NULL)
+        return 0;
+    memset(block, 0, bytes);
+    closed->blocks[closed->block_count++] = block;
+    for (i = RRCI_CELLS_OF_A_BLOCK; i-- > (first == 0);) {
+        rrc_cell *c = rrci_cell_at(heap, first + i);
+        c->number = (unsigned)(first + i) & (RRCI_MOST_CELLS - 1);
+        c->is_free = 1;
+        rrci_add_free_cell(closed, c);
+    }
+    return 1;
+}
+
+static int rrci_reserve_cell(rrc_heap *heap)
+{
+    return rrci_closed(heap)->free_cells != NULL || rrci_add_cells(heap);
+}
+
+/* A new cell for this object of the host, which knows nothing of it yet. There is room. */
+static rrc_cell *rrci_take_cell(rrc_heap *heap, void *obj, rrc_object *ob, int is_node)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrc_cell *c = closed->free_cells;
+    closed->free_cells = (rrc_cell *)(void *)c->ob;
+    c->object = obj;
+    c->ob = ob;
+    c->is_node = is_node != 0;
+    c->is_pinned = c->is_free = 0;
+    c->tag = 0;
+    if (closed->desc.cell_size > sizeof *c)
+        memset(c + 1, 0, closed->desc.cell_size - sizeof *c);
+    return c;
+}
+
+/* The cell is going to be used: let its object know it. */
+static void rrci_watch_cell(rrc_heap *heap, rrc_cell *c)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    closed->cell_count++;
+    if (closed->desc.watch != NULL)
+        closed->desc.watch(heap->desc.userdata, c);
+}
+
+/* The host is called, which gets the addresses of cells: until rrci_release_cells no new cell takes the place of one
+   that goes. Such a cell has no object. Calls may be nested. */
+static void rrci_hold_cells(rrc_heap *heap)
+{
+    rrci_closed(heap)->cells_held++;
+}
+
+static void rrci_release_cells(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    if (--closed->cells_held > 0)
+        return;
+    while (closed->gone_cells != NULL) {
+        rrc_cell *c = closed->gone_cells;
+        closed->gone_cells = (rrc_cell *)(void *)c->ob;
+        rrci_add_free_cell(closed, c);
+    }
+}
+
+/* Root the object of the cell, or unroot it. Returns whether it is rooted then. */
+static int rrci_pin(rrc_heap *heap, rrc_cell *c, int on)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    if (c->object == NULL) {
+        c->is_pinned = 0;
+    } else if ((int)c->is_pinned != on) {
+        closed->pinning++;
+        RRCI_BEGIN_HOOK(heap);
+        c->is_pinned = closed->desc.pin(heap->desc.userdata, c, on) != 0;
+        RRCI_END_HOOK(heap);
+        closed->pinning--;
+    }
+    return (int)c->is_pinned;
+}
+
+/* The header has no link and no node with this cell any more. */
+static void rrci_free_cell(rrc_heap *heap, rrc_cell *c)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    RRC_ASSERT(!c->is_free && "each cell goes once");
+    if (c->is_pinned)
+        rrci_pin(heap, c, 0);
+    if (closed->desc.forget != NULL)
+        closed->desc.forget(heap->desc.userdata, c);
+    c->object = NULL;
+    c->is_free = 1;
+    closed->cell_count--;
+    if (closed->cells_held == 0) {
+        rrci_add_free_cell(closed, c);
+    } else {
+        c->ob = (rrc_object *)(void *)closed->gone_cells;
+        closed->gone_cells = c;
+    }
+}
+
+/* The hook survivor. A step that looks for deaths dissolves the link of a dead p. */
+static rrc_gcref rrci_live_cell(void *userdata, rrc_gcref p)
+{
+    rrc_heap *heap = (rrc_heap *)userdata;
+    rrc_cell *c = (rrc_cell *)p;
+    if (rrci_may_be_live(heap, c, 1))
+        return p;
+    RRC_ASSERT(rrci_closed(heap)->step.looks_for_deaths && "only a step asks, and dissolves the link");
+    rrci_free_cell(heap, c);
+    return NULL;
+}
+
+/* The hook parted. */
+static void rrci_part_cell(void *userdata, rrc_gcref p, rrc_object *ob)
+{
+    (void)ob;
+    rrci_free_cell((rrc_heap *)userdata, (rrc_cell *)p);
+}
+
 /* ---- what stands for an object ---- */
 
 /* rrci_mirror_words.state */
 #define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something, and must have an edge node */
-#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook must make, change or forget the node */
+#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the node is to be made, changed or forgotten */
 #define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
 #define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not written again */
 #define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
 #define RRCI_NODE_P_DIED  ((uintptr_t)64)       /* its p was found dead, and it is still linked: see rrci_root */
 
-static rrc_gcref rrci_node_of(rrc_object *ob)
+static rrc_cell *rrci_node_of(rrc_object *ob)
 {
     return rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.node : NULL;
 }
 
-RRC_API rrc_gcref rrc_closed_node(rrc_heap *heap, rrc_object *ob)
+RRC_API rrc_cell *rrc_cell_of_node(rrc_heap *heap, rrc_object *ob)
 {
     return heap != NULL && heap->layer != NULL && ob != NULL ? rrci_node_of(ob) : NULL;
 }
 
-/* rrc_closed_target without its checks. */
-static rrc_gcref rrci_target(rrc_heap *heap, rrc_object *ob)
+/* What stands for ob: the p of its P link, else its edge node, else NULL. */
+static rrc_cell *rrci_target(rrc_heap *heap, rrc_object *ob)
 {
-    return ob == rrci_closed(heap)->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrci_node_of(ob);
+    return rrci_is_p_linked(heap, ob) ? (rrc_cell *)RRC_LINK(ob) : rrci_node_of(ob);
 }
 
-RRC_API rrc_gcref rrc_closed_target(rrc_heap *heap, rrc_object *ob)
+/* The link field of ob is in use. Has it a cell whose object has died? */
+static int rrci_has_dead_cell(rrc_heap *heap, rrc_object *ob)
 {
-    return heap != NULL && ob != NULL && RRCI_LISTENS(heap) ? rrci_target(heap, ob) : NULL;
+    return rrci_is_linked_ob(ob) && RRC_LINK(ob) != heap->marker
+        && !rrci_is_cell_live(heap, (rrc_cell *)RRC_LINK(ob));
 }
 
 static uintptr_t rrci_new_number(rrc_heap *heap)
@@ -594,45 +720,10 @@ static int rrci_was_weak(rrc_object *ob)
     return rrci_is_weak(ob) && !rrci_is_anchored(ob);
 }
 
-#define RRCI_HAS_CELLS(heap) (rrci_closed(heap)->desc.pin != NULL)
-
-/* Root the object of the cell, or unroot it. Returns whether it is rooted then. */
-static int rrci_pin(rrc_heap *heap, rrc_cell *c, int on)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    if (c->object == NULL) {
-        c->is_pinned = 0;
-    } else if ((int)c->is_pinned != on) {
-        closed->anchoring++;
-        RRCI_BEGIN_HOOK(heap);
-        c->is_pinned = closed->desc.pin(heap->desc.userdata, c, on) != 0;
-        RRCI_END_HOOK(heap);
-        closed->anchoring--;
-    }
-    return (int)c->is_pinned;
-}
-
+/* Root what stands for ob, or unroot it. Returns whether it is rooted then. */
 static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
 {
-    rrci_closed_heap *closed = rrci_closed(heap);
-    int is_there;
-    if (RRCI_HAS_CELLS(heap))
-        return rrci_pin(heap, (rrc_cell *)rrci_target(heap, ob), on);
-    closed->anchoring++;
-    RRCI_BEGIN_HOOK(heap);
-    is_there = closed->desc.anchor(closed->mirror_userdata, ob, on);
-    RRCI_END_HOOK(heap);
-    closed->anchoring--;
-    return is_there;
-}
-
-/* The same for the p of ob's P link. The bias may not be there yet, or may have been forgotten. */
-static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    closed->linking = ob;
-    rrci_anchor(heap, ob, on);
-    closed->linking = NULL;
+    return rrci_pin(heap, rrci_target(heap, ob), on);
 }
 
 /* Nothing stands for the objects of closed->lost any more: make all that they own strong instead. The same may be true
@@ -681,9 +772,12 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
     rrci_forget_listed(heap, head);
     if (head->is.node == NULL)
         return;
-    RRCI_BEGIN_HOOK(heap);
-    closed->desc.mirror(closed->mirror_userdata, ob, NULL, 0);
-    RRCI_END_HOOK(heap);
+    if (rrci_is_cell_live(heap, head->is.node)) {
+        RRCI_BEGIN_HOOK(heap);
+        closed->desc.write_node(heap->desc.userdata, head->is.node, NULL, 0);
+        RRCI_END_HOOK(heap);
+    }
+    rrci_free_cell(heap, head->is.node);
     head->is.node = NULL;
     closed->node_count--;
 }
@@ -757,43 +851,57 @@ static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
 
 /* ---- edge nodes ---- */
 
-/* A new node is rooted until the step ends, even if its object is weak. */
-RRC_API void rrc_closed_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
+/* ob is to have an edge node. */
+static void rrci_want_node(rrc_heap *heap, rrc_object *ob)
 {
-    const char *function = "rrc_closed_set_node";
-    rrci_mirror_head *head;
-    if (heap == NULL || ob == NULL || node == NULL) {
-        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
-        return;
-    }
-    if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
-        return;
-    if (!RRCI_LISTENS(heap) || !rrci_is_gc_object(ob) || !(heap->state == RRCI_LAYER_RUNS || rrci_is_tracked(ob))) {
-        rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of closed heaps have edge nodes");
-        return;
-    }
-    head = rrci_mirror_head_of(ob);
-    if (heap->state != RRCI_LAYER_RUNS || head->is.node == node)
-        head->is.state |= RRCI_NODE_KEPT;
+    rrci_mirror_head *head = rrci_mirror_head_of(ob);
     head->is.state |= RRCI_NODE_WANTED;
-    if (head->is.number == 0) {         /* (in the hook, ob may have lost the one that it had) */
+    if (head->is.number == 0) {
         head->is.number = rrci_new_number(heap);
         rrci_closed(heap)->changes++;
     }
-    if (heap->state != RRCI_LAYER_RUNS) {
-        if (head->is.node == node)
-            return;
-        rrci_closed(heap)->changes++;
-    }
-    rrci_closed(heap)->node_count += head->is.node == NULL;
+}
+
+/* This object of the host is the edge node of ob from now on. There is room for its cell. It is rooted until the step
+   ends, even if ob is weak. */
+static rrc_cell *rrci_set_node(rrc_heap *heap, rrc_object *ob, void *obj)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrci_mirror_head *head = rrci_mirror_head_of(ob);
+    rrc_cell *node = rrci_take_cell(heap, obj, ob, 1), *former = head->is.node, *proxy;
+    rrci_watch_cell(heap, node);
+    rrci_want_node(heap, ob);
+    closed->changes += heap->state != RRCI_LAYER_RUNS;
+    closed->node_count += former == NULL;
     head->is.node = node;
-    if (rrci_is_p_linked(heap, ob))
-        return;
-    rrci_anchor(heap, ob, 1);
-    if (rrci_is_weak(ob) && heap->state == RRCI_LAYER_RUNS)
-        rrci_note_anchored(ob, 1);
-    else
-        rrci_clear_weak(ob);
+    if (!rrci_is_p_linked(heap, ob)) {
+        rrci_pin(heap, node, 1);
+        if (rrci_is_weak(ob) && heap->state == RRCI_LAYER_RUNS)
+            rrci_note_anchored(ob, 1);
+        else
+            rrci_clear_weak(ob);
+    }
+    if (former != NULL)
+        rrci_free_cell(heap, former);
+    proxy = (rrc_cell *)rrc_to_obj(heap, ob);
+    if (proxy != NULL && rrci_is_cell_live(heap, proxy))
+        closed->desc.join(heap->desc.userdata, proxy, node);
+    return node;
+}
+
+/* The live edge node of ob, which is tracked. Make one, if there is none. It will refer to n others; 0: unknown. NULL:
+   that has failed, or a finalizer has untracked ob. */
+static rrc_cell *rrci_need_node(rrc_heap *heap, rrc_object *ob, size_t n)
+{
+    rrc_cell *node = rrci_node_of(ob);
+    void *obj;
+    if (node != NULL && rrci_is_cell_live(heap, node))
+        return node;
+    obj = rrci_closed(heap)->desc.new_node(heap->desc.userdata, ob, n);
+    if (obj == NULL || !rrci_reserve_cell(heap) || !rrci_is_tracked(ob))
+        return NULL;
+    node = rrci_node_of(ob);            /* a finalizer may have made one just now */
+    return node != NULL && rrci_is_cell_live(heap, node) ? node : rrci_set_node(heap, ob, obj);
 }
 
 /* ---- links and tracking change ---- */
@@ -815,7 +923,7 @@ static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int is_p)
     if (is_p) {
         if (rrci_is_gc_object(ob))
             rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
-        rrci_anchor_p(heap, ob, 1);
+        rrci_pin(heap, (rrc_cell *)RRC_LINK(ob), 1);     /* (the bias may not be there yet) */
     }
 }
 
@@ -844,7 +952,6 @@ static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     closed->changes++;
-    closed->untracked++;
     rrc_touch(heap, ob);                /* (a step does not see untracked objects) */
     rrci_touch_owned(heap, ob);         /* (even without a node: a step may be about to make one) */
     rrci_forget_node(heap, ob);
@@ -855,7 +962,7 @@ static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 static rrc_gcref rrci_p_of_weak(rrc_heap *heap, rrc_object *ob)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    if (closed->found_dead > 0 && closed->anchoring == 0 && rrci_is_p_linked(heap, ob)) {
+    if (closed->found_dead > 0 && closed->pinning == 0 && rrci_is_p_linked(heap, ob)) {
         if (!rrci_anchor(heap, ob, 1))
             return NULL;
         rrci_clear_weak(ob);
@@ -916,7 +1023,7 @@ static void rrci_find_dead_nodes(rrci_search *search)
         if (heap->cursor >= RRCI_SEGMENT)
             RRCI_PREFETCH_NODE(*rrci_ob_at(tracked, heap->cursor - RRCI_SEGMENT));
         if (rrci_is_weak(ob) && rrci_node_of(ob) != NULL
-            && RRC_HOST_SURVIVOR(heap, rrci_node_of(ob)) == NULL)
+            && !rrci_may_be_live(heap, rrci_node_of(ob), 1))
             rrci_lose_node(heap, ob);
     }
 }
@@ -933,12 +1040,6 @@ typedef struct rrci_weighing {
     int         failed;
     int         is_moved;       /* a reference was moved without rrc_touch */
 } rrci_weighing;
-
-/* Is each new reference to ob told by rrc_incref or rrc_touch? */
-static int rrci_is_touched(const rrc_heap *heap, rrc_object *ob)
-{
-    return !rrci_is_wrapper(heap, ob) || (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_TOUCHES) != 0;
-}
 
 /* Is ob a child of the objects that refer to it? It is if something stands for it, or could. */
 static int rrci_is_child(const rrci_weighing *weighing, rrc_object *ob)
@@ -1074,7 +1175,7 @@ static int rrci_visit_reference(rrc_object *ob, void *arg)
         rrci_explain_one(&weighing->search, ob);
         rrci_compare_edge(weighing, ob);
 #ifdef RRC_DEBUG
-        if (rrci_was_weak(ob) && rrci_is_touched(weighing->search.heap, ob))
+        if (rrci_was_weak(ob) && !rrci_is_wrapper(weighing->search.heap, ob))
             rrci_check_listed(weighing, ob);
 #endif
     }
@@ -1191,6 +1292,23 @@ static void rrci_sift(rrci_search *search)
 
 /* ---- 3. mirror ---- */
 
+/* Make room for a target after n of them. */
+static RRCI_COLD int rrci_add_targets(rrc_heap *heap, size_t n)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    size_t room = 2 * n + 30, bytes = sizeof(rrc_object *) + sizeof(rrc_cell *);
+    rrc_object **targets = (rrc_object **)rrci_alloc_table(heap, room * bytes);
+    if (targets == NULL)
+        return 0;
+    if (n > 0)
+        memcpy(targets, closed->targets, n * sizeof *targets);
+    rrci_free_table(heap, closed->targets, closed->targets_room * bytes);
+    closed->targets = targets;
+    closed->target_cells = (rrc_cell **)(void *)(targets + room);
+    closed->targets_room = room;
+    return 1;
+}
+
 static int rrci_visit_target(rrc_object *ob, void *arg)
 {
     rrci_weighing *weighing = (rrci_weighing *)arg;
@@ -1203,33 +1321,49 @@ static int rrci_visit_target(rrc_object *ob, void *arg)
     number = rrci_number_of(ob);
     if (number == 0)
         return 0;
-    if (weighing->target_count == closed->targets_room) {
-        size_t room = closed->targets_room * 2 + 30;
-        rrc_object **targets = (rrc_object **)rrci_alloc_table(heap, room * sizeof *targets);
-        if (targets == NULL) {
-            weighing->failed = 1;
-            return 0;
-        }
-        if (weighing->target_count > 0)
-            memcpy(targets, closed->targets, weighing->target_count * sizeof *targets);
-        rrci_free_table(heap, closed->targets, closed->targets_room * sizeof *targets);
-        closed->targets = targets;
-        closed->targets_room = room;
+    if (weighing->target_count == closed->targets_room && !rrci_add_targets(heap, weighing->target_count)) {
+        weighing->failed = 1;
+        return 0;
     }
     closed->targets[weighing->target_count++] = ob;
     rrci_add_edge(weighing, ob, number);
     return 0;
 }
 
+/* Make the edge node of ob refer to the first n of closed->targets. Returns 0 if that has failed. The host may run
+   finalizers: what they untrack or unlink is left out if nothing stands for it any more. */
+static int rrci_write_node(rrc_heap *heap, rrc_object *ob, size_t n)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    rrc_cell *node = rrci_need_node(heap, ob, n);
+    size_t count = 0, i;
+    if (node == NULL)
+        return !rrci_is_tracked(ob);
+    for (i = 0; i < n; i++) {
+        rrc_object *target = closed->targets[i];
+        if (rrci_target(heap, target) == NULL && rrci_is_tracked(target) && rrci_need_node(heap, target, 0) == NULL
+            && rrci_is_tracked(target))
+            return 0;
+    }
+    for (i = 0; i < n; i++) {
+        rrc_cell *target = rrci_target(heap, closed->targets[i]);
+        if (target != NULL && rrci_is_cell_live(heap, target))
+            closed->target_cells[count++] = target;
+        else
+            rrc_touch(heap, closed->targets[i]);
+    }
+    return !rrci_is_cell_live(heap, node)       /* (its p is dead, too, and the next step finds that) */
+        || closed->desc.write_node(heap->desc.userdata, node, closed->target_cells, count) == 0;
+}
+
 /* Bring the edge node of ob up to date. 0: that has failed. */
 static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
 {
-    static rrc_object *const none[1] = { NULL };
     rrc_heap *heap = weighing->search.heap;
     rrci_closed_heap *closed = rrci_closed(heap);
     rrci_mirror_head *head = rrci_mirror_head_of(ob);
-    size_t untracked, i;
-    int has_failed;
+    size_t i;
+    int is_written;
     weighing->target_count = 0;
     weighing->edges = 0;
     rrci_traverse(&weighing->search, ob, rrci_visit_target);
@@ -1242,31 +1376,17 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
         return 0;
 #endif
     closed->mirrored++;
-    untracked = closed->untracked;
-    has_failed = closed->desc.mirror(closed->mirror_userdata, ob, weighing->target_count > 0 ? closed->targets : none,
-                                   weighing->target_count) != 0;
-    if (closed->untracked != untracked) { /* by the host's finalizers, perhaps before the hook made nodes */
-        for (i = 0; i < weighing->target_count; i++)
-            if (!rrci_is_tracked(closed->targets[i]))
-                rrci_forget_node(heap, closed->targets[i]);
-    }
-    if (!rrci_is_tracked(ob))
-        rrci_forget_node(heap, ob);
+    rrci_hold_cells(heap);
+    is_written = rrci_write_node(heap, ob, weighing->target_count);
+    rrci_release_cells(heap);
     for (i = 0; i < weighing->target_count && !rrci_is_weak(ob); i++)
         if (rrci_is_gc_object(closed->targets[i])
             && (rrci_mirror_head_of(closed->targets[i])->is.state & RRCI_NODE_P_DIED) != 0)
             head->is.state |= RRCI_NODE_STALE;  /* (the node does not list it) */
-    if (has_failed)
-        return 0;
-    if (rrci_is_tracked(ob) && head->is.node == NULL && (head->is.state & RRCI_NODE_WANTED) != 0) {
-        rrci_error(heap, RRC_EHOOK, weighing->search.function, ob, NULL,
-                   "mirror returned 0, but did not call rrc_closed_set_node for ob");
-        return 0;
-    }
-    return 1;
+    return is_written;
 }
 
-/* What a call of the mirror hook counts in a slice. */
+/* What an edge node that is brought up to date counts in a slice. */
 #define RRCI_MIRROR_UNITS 16
 
 /* RRCI_STEP_MIRROR: bring stale edge nodes up to date. The host may run any code meanwhile. An entry that moves comes
@@ -1406,256 +1526,7 @@ static void rrci_release_links(rrci_search *search)
     }
 }
 
-/* ---- cells: what the hooks of the mirror do in a heap with cells ---- */
-
-static size_t rrci_cell_size(const rrc_heap *heap)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    return closed->desc.cell_size > sizeof(rrc_cell) ? closed->desc.cell_size : sizeof(rrc_cell);
-}
-
-static int rrci_may_be_live(const rrc_heap *heap, const rrc_cell *c, int may_defer)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    return c->object != NULL
-        && (closed->desc.is_live == NULL || closed->desc.is_live(heap->desc.userdata, c, may_defer));
-}
-
-static int rrci_is_cell_live(const rrc_heap *heap, const rrc_cell *c)
-{
-    return rrci_may_be_live(heap, c, 0);
-}
-
-/* The link field of ob is in use. Has it a cell whose object has died? */
-static int rrci_has_dead_cell(rrc_heap *heap, rrc_object *ob)
-{
-    return RRCI_HAS_CELLS(heap) && rrci_is_linked_ob(ob) && RRC_LINK(ob) != heap->marker
-        && !rrci_is_cell_live(heap, (rrc_cell *)RRC_LINK(ob));
-}
-
-#define RRCI_CELLS_OF_A_BLOCK 64
-#define RRCI_MOST_CELLS (1u << 29)
-
-static rrc_cell *rrci_cell_at(const rrc_heap *heap, size_t number)
-{
-    return (rrc_cell *)(void *)(rrci_closed(heap)->blocks[number / RRCI_CELLS_OF_A_BLOCK]
-                                + number % RRCI_CELLS_OF_A_BLOCK * rrci_cell_size(heap));
-}
-
-static void rrci_add_free_cell(rrci_closed_heap *closed, rrc_cell *c)
-{
-    c->ob = (rrc_object *)(void *)closed->free_cells;
-    closed->free_cells = c;
-}
-
-/* Make a block of cells. Returns 0 if memory is lacking. */
-static RRCI_COLD int rrci_add_cells(rrc_heap *heap)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    size_t bytes = RRCI_CELLS_OF_A_BLOCK * rrci_cell_size(heap), first = closed->block_count * RRCI_CELLS_OF_A_BLOCK, i;
-    char *block;
-    if (first >= RRCI_MOST_CELLS)
-        return 0;
-    if (closed->block_count == closed->blocks_room) {
-        size_t room = 2 * closed->blocks_room + 4;
-        char **grown = (char **)rrci_alloc_table(heap, room * sizeof *grown);
-        if (grown == NULL)
-            return 0;
-        if (closed->block_count > 0)
-            memcpy(grown, closed->blocks, closed->block_count * sizeof *grown);
-        rrci_free_table(heap, closed->blocks, closed->blocks_room * sizeof *grown);
-        closed->blocks = grown;
-        closed->blocks_room = room;
-    }
-    block = (char *)rrci_alloc_table(heap, bytes);
-    if (block == NULL)
-        return 0;
-    memset(block, 0, bytes);
-    closed->blocks[closed->block_count++] = block;
-    for (i = RRCI_CELLS_OF_A_BLOCK; i-- > (first == 0);) {
-        rrc_cell *c = rrci_cell_at(heap, first + i);
-        c->number = (unsigned)(first + i) & (RRCI_MOST_CELLS - 1);
-        c->is_free = 1;
-        rrci_add_free_cell(closed, c);
-    }
-    return 1;
-}
-
-static int rrci_reserve_cell(rrc_heap *heap)
-{
-    return rrci_closed(heap)->free_cells != NULL || rrci_add_cells(heap);
-}
-
-/* A new cell for this object of the host, which knows nothing of it yet. There is room. */
-static rrc_cell *rrci_take_cell(rrc_heap *heap, void *obj, rrc_object *ob, int is_node)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    rrc_cell *c = closed->free_cells;
-    closed->free_cells = (rrc_cell *)(void *)c->ob;
-    c->object = obj;
-    c->ob = ob;
-    c->is_node = is_node != 0;
-    c->is_pinned = c->is_free = 0;
-    c->tag = 0;
-    if (closed->desc.cell_size > sizeof *c)
-        memset(c + 1, 0, closed->desc.cell_size - sizeof *c);
-    return c;
-}
-
-/* The cell is going to be used: let its object know it. */
-static void rrci_watch_cell(rrc_heap *heap, rrc_cell *c)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    closed->cell_count++;
-    if (closed->desc.watch != NULL)
-        closed->desc.watch(heap->desc.userdata, c);
-}
-
-/* The host is called, which gets the addresses of cells: until rrci_release_cells no new cell takes the place of one
-   that goes. Such a cell has no object. Calls may be nested. */
-static void rrci_hold_cells(rrc_heap *heap)
-{
-    rrci_closed(heap)->cells_held++;
-}
-
-static void rrci_release_cells(rrc_heap *heap)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    if (--closed->cells_held > 0)
-        return;
-    while (closed->gone_cells != NULL) {
-        rrc_cell *c = closed->gone_cells;
-        closed->gone_cells = (rrc_cell *)(void *)c->ob;
-        rrci_add_free_cell(closed, c);
-    }
-}
-
-/* The header has no link and no node with this cell any more. */
-static void rrci_free_cell(rrc_heap *heap, rrc_cell *c)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    RRC_ASSERT(!c->is_free && "each cell goes once");
-    if (c->is_pinned)
-        rrci_pin(heap, c, 0);
-    if (closed->desc.forget != NULL)
-        closed->desc.forget(heap->desc.userdata, c);
-    c->object = NULL;
-    c->is_free = 1;
-    closed->cell_count--;
-    if (closed->cells_held == 0) {
-        rrci_add_free_cell(closed, c);
-    } else {
-        c->ob = (rrc_object *)(void *)closed->gone_cells;
-        closed->gone_cells = c;
-    }
-}
-
-/* The hook survivor. A step that looks for deaths dissolves the link of a dead p, and calls mirror for a dead node. */
-static rrc_gcref rrci_live_cell(void *userdata, rrc_gcref p)
-{
-    rrc_heap *heap = (rrc_heap *)userdata;
-    rrc_cell *c = (rrc_cell *)p;
-    if (rrci_may_be_live(heap, c, 1))
-        return p;
-    if (!c->is_node) {
-        RRC_ASSERT(rrci_closed(heap)->step.looks_for_deaths && "only a step asks about p, and dissolves the link");
-        rrci_free_cell(heap, c);
-    }
-    return NULL;
-}
-
-/* The hook parted. */
-static void rrci_part_cell(void *userdata, rrc_gcref p, rrc_object *ob)
-{
-    (void)ob;
-    rrci_free_cell((rrc_heap *)userdata, (rrc_cell *)p);
-}
-
-/* This object of the host is the edge node of ob from now on. There is room for its cell. */
-static rrc_cell *rrci_set_node_cell(rrc_heap *heap, rrc_object *ob, void *obj)
-{
-    rrc_cell *node = rrci_take_cell(heap, obj, ob, 1), *former = (rrc_cell *)rrci_node_of(ob), *proxy;
-    rrci_watch_cell(heap, node);
-    rrc_closed_set_node(heap, ob, node);
-    if (former != NULL)
-        rrci_free_cell(heap, former);
-    proxy = (rrc_cell *)rrc_to_obj(heap, ob);
-    if (proxy != NULL && rrci_is_cell_live(heap, proxy))
-        rrci_closed(heap)->desc.join(heap->desc.userdata, proxy, node);
-    return node;
-}
-
-/* The live edge node of ob. Make one, if there is none. It will refer to n others; 0: unknown. NULL: that has failed. */
-static rrc_cell *rrci_need_node(rrc_heap *heap, rrc_object *ob, size_t n)
-{
-    rrc_cell *node = (rrc_cell *)rrci_node_of(ob);
-    void *obj;
-    if (node != NULL && rrci_is_cell_live(heap, node))
-        return node;
-    obj = rrci_closed(heap)->desc.new_node(heap->desc.userdata, ob, n);
-    if (obj == NULL || !rrci_reserve_cell(heap))
-        return NULL;
-    node = (rrc_cell *)rrci_node_of(ob);        /* a finalizer may have made one just now */
-    return node != NULL && rrci_is_cell_live(heap, node) ? node : rrci_set_node_cell(heap, ob, obj);
-}
-
-static int rrci_reserve_target_cells(rrc_heap *heap, size_t n)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    rrc_cell **cells;
-    if (n <= closed->target_cells_room)
-        return 1;
-    n += n / 2 + 30;
-    cells = (rrc_cell **)rrci_alloc_table(heap, n * sizeof(rrc_cell *));
-    if (cells == NULL)
-        return 0;
-    rrci_free_table(heap, closed->target_cells, closed->target_cells_room * sizeof(rrc_cell *));
-    closed->target_cells = cells;
-    closed->target_cells_room = n;
-    return 1;
-}
-
-/* Make the edge node of ob refer to these targets. Returns 0 if that has failed. The host may run finalizers: what they
-   untrack or unlink is left out if nothing stands for it any more. */
-static int rrci_write_targets(rrc_heap *heap, rrc_object *ob, rrc_object *const *targets, size_t n)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    rrc_cell *node = rrci_need_node(heap, ob, n);
-    size_t count = 0, i;
-    if (node == NULL || !rrci_reserve_target_cells(heap, n))
-        return 0;
-    for (i = 0; i < n; i++)
-        if (rrci_target(heap, targets[i]) == NULL && rrci_is_tracked(targets[i])
-            && rrci_need_node(heap, targets[i], 0) == NULL)
-            return 0;
-    for (i = 0; i < n; i++) {
-        rrc_cell *target = (rrc_cell *)rrci_target(heap, targets[i]);
-        if (target != NULL && rrci_is_cell_live(heap, target))
-            closed->target_cells[count++] = target;
-        else
-            rrc_touch(heap, targets[i]);
-    }
-    return !rrci_is_cell_live(heap, node)       /* (its p is dead, too, and the next step finds that) */
-        || closed->desc.write_node(heap->desc.userdata, node, closed->target_cells, count) == 0;
-}
-
-/* The hook mirror. Its userdata is the heap. */
-static int rrci_mirror_cells(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
-{
-    rrc_heap *heap = (rrc_heap *)userdata;
-    int is_written = 1;
-    rrci_hold_cells(heap);
-    if (targets != NULL) {
-        is_written = rrci_write_targets(heap, ob, targets, n);
-    } else {
-        rrc_cell *node = (rrc_cell *)rrci_node_of(ob);
-        if (rrci_is_cell_live(heap, node))
-            rrci_closed(heap)->desc.write_node(heap->desc.userdata, node, NULL, 0);
-        rrci_free_cell(heap, node);
-    }
-    rrci_release_cells(heap);
-    return !is_written;
-}
+/* ---- functions of cells ---- */
 
 /* The heap has ended: free the cells whose links others have dissolved by rrc_unlink, and all that the layer has. */
 static void rrci_free_closed(rrc_heap *heap)
@@ -1672,14 +1543,14 @@ static void rrci_free_closed(rrc_heap *heap)
     while (closed->block_count > 0)
         rrci_free_table(heap, closed->blocks[--closed->block_count], RRCI_CELLS_OF_A_BLOCK * rrci_cell_size(heap));
     rrci_free_table(heap, closed->blocks, closed->blocks_room * sizeof *closed->blocks);
-    rrci_free_table(heap, closed->target_cells, closed->target_cells_room * sizeof(rrc_cell *));
+    rrci_free_table(heap, closed->targets, closed->targets_room * (sizeof *closed->targets + sizeof *closed->target_cells));
     heap->layer_data = NULL;            /* (realloc may ask about the heap) */
     rrci_free_table(heap, closed, sizeof *closed);
 }
 
 RRC_API unsigned rrc_cell_reserve(rrc_heap *heap)
 {
-    if (heap == NULL || heap->layer_data == NULL || !RRCI_HAS_CELLS(heap) || !rrci_reserve_cell(heap))
+    if (heap == NULL || heap->layer_data == NULL || !rrci_reserve_cell(heap))
         return 0;
     return rrci_closed(heap)->free_cells->number;
 }
@@ -1709,25 +1580,20 @@ RRC_API void rrc_cell_free(rrc_heap *heap, rrc_cell *c)
 
 RRC_API rrc_cell *rrc_cell_keep_node(rrc_heap *heap, rrc_object *ob, void *obj)
 {
-    rrc_cell *node = (rrc_cell *)rrc_closed_node(heap, ob);
+    rrc_cell *node = rrc_cell_of_node(heap, ob);
     int is_live = node != NULL && rrci_is_cell_live(heap, node);
-    rrci_mirror_head *head;
     if (node != NULL && !is_live) {
         rrc_touch(heap, ob);            /* nothing protects what ob refers to until the next step */
-        node = (rrc_cell *)rrci_node_of(ob);
+        node = rrci_node_of(ob);
         is_live = node != NULL && rrci_is_cell_live(heap, node);
     }
     if (!is_live) {
         if (obj == NULL || !rrc_gc_is_tracked(heap, ob) || !rrci_reserve_cell(heap))
             return NULL;
-        node = rrci_set_node_cell(heap, ob, obj);
+        node = rrci_set_node(heap, ob, obj);
     }
-    head = rrci_mirror_head_of(ob);
-    head->is.state |= RRCI_NODE_KEPT | RRCI_NODE_WANTED;
-    if (head->is.number == 0) {         /* the node was not needed any more */
-        head->is.number = rrci_new_number(heap);
-        rrci_closed(heap)->changes++;
-    }
+    rrci_want_node(heap, ob);           /* (it may have been needed no more) */
+    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_KEPT;
     return node;
 }
 
@@ -1739,9 +1605,8 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
     int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
-    if (heap->layer == NULL || !RRCI_HAS_CELLS(heap))
-        return rrci_error(heap, RRC_EPHASE, function, ob, NULL,
-                          "this heap has no cells: it is not closed, or its rrc_closed_desc lacks pin");
+    if (heap->layer == NULL)
+        return rrci_error(heap, RRC_EPHASE, function, ob, NULL, "this heap is not closed: rrc_closed_new did not make it");
     if (obj == NULL || ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, obj == NULL ? "obj is NULL" : "ob is NULL");
     if (!rrci_reserve_cell(heap))
@@ -1757,7 +1622,7 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
     if (RRC_LINK(ob) != NULL)
         rrci_prepare_to_relink(heap, ob);
     rrci_watch_cell(heap, c);
-    node = (rrc_cell *)rrci_node_of(ob);
+    node = rrci_node_of(ob);
     if (node != NULL && rrci_is_cell_live(heap, node))
         rrci_closed(heap)->desc.join(heap->desc.userdata, c, node);
     else if (node != NULL)
@@ -1778,7 +1643,7 @@ RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob)
         return NULL;
     c = (rrc_cell *)rrc_to_obj(heap, ob);
     if (c == NULL && ob != NULL && rrci_is_linked_ob(ob))
-        c = (rrc_cell *)RRC_LINK(ob);   /* (rrc_to_obj hides it if anchor has found it dead) */
+        c = (rrc_cell *)RRC_LINK(ob);   /* (rrc_to_obj hides it if pin has found it dead) */
     if (c == NULL || rrci_is_cell_live(heap, c))
         return c;
     rrc_cell_unlink(heap, c);
@@ -2223,9 +2088,9 @@ static void rrci_mirror_cycle(rrc_heap *heap)
         rrci_whole_step(heap, function);
 }
 
-/* The heap ends: no mirror hook is called from now on. The p's of P links are rooted, so that they stay. Links
-   whose p has died are dissolved. (After an error, an open step would root all that C refers to. It would call
-   mirror for each edge node that has died, and then root what the object owns. All p's are rooted here instead.) */
+/* The heap ends: no edge node is made or written from now on. The p's of P links are rooted, so that they stay. Links
+   whose p has died are dissolved. (After an error, an open step would root all that C refers to. It would forget
+   each edge node that has died, and then root what the object owns. All p's are rooted here instead.) */
 static void rrci_mirror_end(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
@@ -2239,15 +2104,14 @@ static void rrci_mirror_end(rrc_heap *heap)
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             if (!rrci_is_p_linked(heap, ob))
                 rrci_clear_weak(ob);
-            if (RRCI_HAS_CELLS(heap) && rrci_mirror_head_of(ob)->is.node != NULL)
-                rrci_free_cell(heap, (rrc_cell *)rrci_mirror_head_of(ob)->is.node);
+            if (rrci_mirror_head_of(ob)->is.node != NULL)
+                rrci_free_cell(heap, rrci_mirror_head_of(ob)->is.node);
             rrci_mirror_head_of(ob)->is.node = NULL;
             rrci_forget_listed(heap, rrci_mirror_head_of(ob));
         }
     for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
         for (i = 0; i < heap->list[kind].count; i++)
             rrc_touch(heap, rrci_at(&heap->list[kind], i)->ob);
-    rrci_free_table(heap, closed->targets, closed->targets_room * sizeof *closed->targets);
     closed->node_count = 0;
     heap->listens = 0;                  /* no link tells the layer any more */
     for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
@@ -2256,7 +2120,7 @@ static void rrci_mirror_end(rrc_heap *heap)
             int is_lost = rrci_is_weak(ob);
             rrci_clear_weak(ob);
             if (is_lost)
-                rrci_dissolve(heap, &heap->list[kind], i, RRCI_HAS_CELLS(heap), "rrc_heap_free");
+                rrci_dissolve(heap, &heap->list[kind], i, 1, "rrc_heap_free");
         }
 }
 
@@ -2267,7 +2131,7 @@ static void rrci_check_weak(rrci_checker *checker, const rrci_search *search, rr
     intptr_t outside = rrci_has_gc_head(ob) ? rrci_unexplained(search, ob) : rrci_weight(checker->heap, ob);
     if (rrci_has_gc_head(ob))
         rrci_gc_head_of(ob)->is.refs = 0;
-    if (rrci_is_weak(ob) && rrci_is_touched(checker->heap, ob) && outside > 0)
+    if (rrci_is_weak(ob) && !rrci_is_wrapper(checker->heap, ob) && outside > 0)
         rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
 }
 
@@ -2299,13 +2163,14 @@ static void rrci_check_owners(rrci_checker *checker)
 static void rrci_check_node(rrci_checker *checker, rrc_object *ob)
 {
     rrc_heap *heap = checker->heap;
-    rrc_gcref node = rrci_node_of(ob), survivor;
+    rrc_cell *node = rrci_node_of(ob);
+    int is_live;
     if (node == NULL || rrci_is_weak(ob) || heap->depth > 0)
         return;
     RRCI_BEGIN_HOOK(heap);
-    survivor = RRC_HOST_SURVIVOR(heap, node);
+    is_live = rrci_may_be_live(heap, node, 1);
     RRCI_END_HOOK(heap);
-    if (survivor == NULL)
+    if (!is_live)
         rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is strong, but its edge node has died");
 }
 
@@ -2370,7 +2235,7 @@ static void rrci_closed_news(rrc_heap *heap, rrc_object *ob, rrci_news news)
         rrci_mirror_linked(heap, ob, news == RRCI_NEWS_LINKED_P);
         break;
     case RRCI_NEWS_PARTING:
-        rrci_anchor_p(heap, ob, 0);
+        rrci_pin(heap, (rrc_cell *)RRC_LINK(ob), 0);     /* (the bias may have been forgotten) */
         break;
     case RRCI_NEWS_UNLINKING:
         rrci_mirror_unlinking(heap, ob);
@@ -2411,7 +2276,7 @@ static int rrci_closed_keeps(rrc_object *ob)
    collection at once nobody runs.) */
 static int rrci_closed_must_stay(rrc_heap *heap, rrc_object *ob)
 {
-    return !rrci_closed(heap)->is_at_once && (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_TOUCHES) == 0
+    return !rrci_closed(heap)->is_at_once
         && !(rrci_is_in_tracked(ob) && rrci_is_held_for_others(heap, ob) && rrci_outside(heap, ob) == 0);
 }
 
@@ -2426,21 +2291,13 @@ static const rrci_layer rrci_closed_layer = {
     rrci_free_closed
 };
 
-/* Is a hook of a heap with cells missing, or one that the header supplies there? */
-static const char *rrci_wrong_cell_hook(const rrc_desc *desc, const rrc_closed_desc *closed)
-{
-    if (desc->survivor != NULL || closed->mirror != NULL || closed->anchor != NULL || desc->parted != NULL
-        || RRCI_SURVIVOR_IS_FIXED)
-        return "in a heap with cells survivor, mirror, anchor and parted are the header's";
-    return closed->pin == NULL ? "pin is missing" : closed->new_node == NULL ? "new_node is missing"
-         : closed->write_node == NULL ? "write_node is missing" : closed->join == NULL ? "join is missing" : NULL;
-}
-
+/* Is a hook missing, or one there that the header supplies? */
 static const char *rrci_wrong_closed_hook(const rrc_desc *desc, const rrc_closed_desc *closed)
 {
-    if (closed->pin != NULL || closed->new_node != NULL || closed->write_node != NULL || closed->join != NULL)
-        return rrci_wrong_cell_hook(desc, closed);
-    return closed->mirror == NULL ? "mirror is missing" : closed->anchor == NULL ? "anchor is missing" : NULL;
+    if (desc->survivor != NULL || desc->parted != NULL || RRCI_SURVIVOR_IS_FIXED)
+        return "in a closed heap survivor and parted are the header's";
+    return closed->pin == NULL ? "pin is missing" : closed->new_node == NULL ? "new_node is missing"
+         : closed->write_node == NULL ? "write_node is missing" : closed->join == NULL ? "join is missing" : NULL;
 }
 
 RRC_API rrc_heap *rrci_closed_new(const rrc_desc *desc, const rrc_closed_desc *closed, const char *config)
@@ -2459,15 +2316,12 @@ RRC_API rrc_heap *rrci_closed_new(const rrc_desc *desc, const rrc_closed_desc *c
         return NULL;
     }
     copy = *desc;
-    if (closed->pin != NULL) {
-        copy.survivor = rrci_live_cell;
-        copy.parted = rrci_part_cell;
-    }
+    copy.survivor = rrci_live_cell;
+    copy.parted = rrci_part_cell;
     heap = rrci_make_heap(&copy, config, &rrci_closed_layer, function);
     if (heap == NULL)
         return NULL;
-    if (closed->pin != NULL)
-        heap->p_userdata = heap;
+    heap->p_userdata = heap;
     part = (rrci_closed_heap *)rrci_alloc_table(heap, sizeof *part);
     if (part == NULL) {
         rrci_realloc(&copy, heap, sizeof *heap, 0);
@@ -2476,12 +2330,7 @@ RRC_API rrc_heap *rrci_closed_new(const rrc_desc *desc, const rrc_closed_desc *c
     memset(part, 0, sizeof *part);
     part->desc = *closed;
     part->most_cycles = RRCI_LEAST_CYCLES;
-    part->mirror_userdata = desc->userdata;
     heap->layer_data = part;
-    if (closed->pin != NULL) {
-        part->mirror_userdata = heap;
-        part->desc.mirror = rrci_mirror_cells;
-    }
     return heap;
 }
 

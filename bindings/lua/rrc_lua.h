@@ -2150,16 +2150,10 @@ static int rrcl_has_spare(lua_State *L, rrcl_state *state, const rrc_object *ob)
     return 1;
 }
 
-/* The cell of the edge node of ob, or NULL. */
-static rrc_cell *rrcl_node_of(const rrcl_state *state, rrc_object *ob)
-{
-    return (rrc_cell *)rrc_closed_node(state->heap, ob);
-}
-
 /* The proxy on top of the hidden thread takes the place of the one of this cell, which is dead. */
 static void rrcl_take_over(rrcl_state *state, rrc_cell *cell, rrcl_proxy *proxy)
 {
-    rrc_cell *node = rrcl_node_of(state, cell->ob);
+    rrc_cell *node = rrc_cell_of_node(state->heap, cell->ob);
     proxy->cell = cell;
     cell->object = proxy;
     lua_pushvalue(state->hidden, -1);
@@ -2181,7 +2175,7 @@ static int rrcl_link_spare(rrcl_state *state, rrc_object *ob)
 {
     lua_State *hidden = state->hidden;
     rrcl_proxy *proxy = state->spare;
-    rrc_cell *cell = (rrc_cell *)rrc_to_obj(state->heap, ob), *former;
+    rrc_cell *cell = (rrc_cell *)rrc_to_obj(state->heap, ob);
     int code = RRC_OK;
     lua_pushvalue(hidden, RRCL_SPARE);
     lua_pushnil(hidden);
@@ -2191,9 +2185,6 @@ static int rrcl_link_spare(rrcl_state *state, rrc_object *ob)
         rrcl_take_over(state, cell, proxy);
         return RRC_OK;
     }
-    former = rrc_cell_of(state->heap, ob);
-    if (former != NULL)
-        rrc_cell_unlink(state->heap, former);   /* it has a P link, and the header knows that p is dead */
     code = rrc_cell_link(state->heap, proxy, ob, rrcl_is_wrapper(ob) ? RRC_P : RRC_O);
     state->in_hand = NULL;
     if (code != RRC_OK) {
@@ -2372,7 +2363,7 @@ static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
     const rrc_cell *node;
     if (!proxy->has_table)
         return;
-    node = rrcl_node_of(state, rrcl_ob_of(proxy));
+    node = rrc_cell_of_node(state->heap, rrcl_ob_of(proxy));
     if (node != NULL && !rrcl_is_empty(state, rrcl_slot_of(node)))
         return;
     rrcl_get_uservalue(L, index);
@@ -2872,7 +2863,7 @@ RRC_LUA_API int rrc_lua_pairs(lua_State *L)
    with the table of the proxy at 1? */
 static int rrcl_node_is_noted(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    const rrc_cell *node = rrcl_node_of(state, ob);
+    const rrc_cell *node = rrc_cell_of_node(state->heap, ob);
     const void *table;
     int is_noted;
     rrcl_get_uservalue(L, 1);
@@ -2900,7 +2891,7 @@ static void rrcl_note_node(lua_State *L, rrcl_state *state, rrc_cell *node)
    cell is reserved. Raises. */
 static void rrcl_keep_node(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    rrc_cell *node = rrcl_node_of(state, ob);
+    rrc_cell *node = rrc_cell_of_node(state->heap, ob);
     if (node == NULL || rrcl_is_empty(state, rrcl_slot_of(node)))
         rrcl_truncate_node(L, 1);       /* the table of a dying proxy can still have a list */
     lua_pushvalue(L, -1);

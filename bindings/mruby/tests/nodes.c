@@ -18,8 +18,7 @@
  *     Nodes.call(f, *args)     rrc_mruby_call
  *     Nodes.native(bytes)      rrc_mruby_native_bytes
  *
- *     Wrapper.new(id)          a node that is the wrapper of a foreign object; Nodes.wrapper(id): made by C;
- *                              Touching.new(id): with RRC_TPFLAGS_TOUCHES, for which refer and take call rrc_touch
+ *     Wrapper.new(id)          a node that is the wrapper of a foreign object; Nodes.wrapper(id): made by C
  *     w.refer(i, other)        the foreign object refers to that of the other, or to none (nil); nobody is told
  *     w.referred(i)            the Wrapper of what it refers to
  *     Nodes.take(w)            foreign code takes a reference; Nodes.drop: drops all that was taken, or Nodes.drop(i)
@@ -203,13 +202,10 @@ static size_t loose_size(rrc_heap *heap, rrc_object *ob)
 
 static const rrc_type loose_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Loose",
                                      .tp_basicsize = sizeof(node), .tp_dealloc = node_dealloc, .tp_size = loose_size };
-#define WRAPPER_TYPE(variable, name, flags) \
-    const rrc_type variable = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = name, \
-                                .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC | (flags), \
-                                .tp_dealloc = node_dealloc, .tp_traverse = wrapper_traverse, \
-                                .tp_clear = wrapper_clear, .tp_outside = wrapper_outside }
-WRAPPER_TYPE(wrapper_type, "Wrapper", 0);
-static WRAPPER_TYPE(touching_type, "Touching", RRC_TPFLAGS_TOUCHES);
+const rrc_type wrapper_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Wrapper", .tp_basicsize = sizeof(node),
+                                .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = node_dealloc,
+                                .tp_traverse = wrapper_traverse, .tp_clear = wrapper_clear,
+                                .tp_outside = wrapper_outside };
 
 node *node_make(rrc_heap *heap, const rrc_type *type, int id)
 {
@@ -261,7 +257,6 @@ static rrc_object *make_node(const rrc_mruby_args *a) { return make(a, &node_typ
 static rrc_object *make_finalized(const rrc_mruby_args *a) { return make(a, &finalized_type); }
 static rrc_object *make_loose(const rrc_mruby_args *a) { return make(a, &loose_type); }
 static rrc_object *make_wrapper(const rrc_mruby_args *a) { return make(a, &wrapper_type); }
-static rrc_object *make_touching(const rrc_mruby_args *a) { return make(a, &touching_type); }
 
 static rrc_object *make_like(const rrc_mruby_args *a)
 {
@@ -348,13 +343,6 @@ static mrb_value pause_disposed(const rrc_mruby_args *a)
     return mrb_fiber_yield(a->mrb, 1, &a->arg[0].value);
 }
 
-/* What a library does that tells of its references. */
-static void touch(rrc_heap *heap, const foreign *of)
-{
-    if (of != NULL && of->wrapper != NULL && of->wrapper->ob_type == &touching_type)
-        rrc_touch(heap, of->wrapper);
-}
-
 static foreign **foreign_field(const rrc_mruby_args *a)
 {
     mrb_state *mrb = a->mrb;
@@ -369,7 +357,6 @@ static mrb_value refer(const rrc_mruby_args *a)
     foreign **place = foreign_field(a), *to = NULL;
     if (!mrb_nil_p(a->arg[1].value))
         to = ((node *)rrc_mruby_unwrap(a->mrb, a->arg[1].value, &AnyNode))->of;
-    touch(a->heap, to);
     foreign_set(place, to);
     return a->self;
 }
@@ -401,8 +388,6 @@ static const rrc_mruby_class Finalized = { .type = &finalized_type, .base = &Any
                                            .arguments = "i" };
 static const rrc_mruby_class WrapperClass = { .type = &wrapper_type, .base = &AnyNode, .make = make_wrapper,
                                               .arguments = "i" };
-static const rrc_mruby_class Touching = { .type = &touching_type, .base = &AnyNode, .make = make_touching,
-                                          .arguments = "i" };
 static const rrc_mruby_class Like = { .type = &like_type, .base = &AnyNode, .make = make_like, .arguments = "oo" };
 static const rrc_mruby_class Loose = { .type = &loose_type, .base = &AnyNode, .make = make_loose, .arguments = "i" };
 
@@ -478,7 +463,6 @@ static foreign *foreign_of(mrb_state *mrb)
 static mrb_value take(mrb_state *mrb, mrb_value self)
 {
     foreign *of = foreign_of(mrb);
-    touch(rrc_mruby_heap(mrb), of);
     foreign_hold(of);
     return self;
 }
@@ -620,7 +604,6 @@ mrb_state *nodes_open(void)
     rrc_mruby_define_class(mrb, NULL, &Like);
     rrc_mruby_define_class(mrb, NULL, &Loose);
     rrc_mruby_define_class(mrb, NULL, &WrapperClass);
-    rrc_mruby_define_class(mrb, NULL, &Touching);
     module = mrb_define_module(mrb, "Nodes");
     for (i = 0; i < sizeof functions / sizeof *functions; i++)
         mrb_define_module_function(mrb, module, functions[i].name, functions[i].function,
