@@ -5045,12 +5045,15 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
     return ob;
 }
 
-/* Has the p of this linked object died, although the link is still there? This happens in closed hosts, and in
-   RRCI_SWEEPING. Then rrc_to_obj returns NULL, and a new link may replace the old one. */
+/* The link field of ob is in use. Has its p died, although the link is still there? This happens in closed hosts (also
+   when the heap ends), and in RRCI_SWEEPING. Then a new link may replace the old one. */
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
-    return (rrci_is_layers(heap, ob) || (rrci_is_sweeping(heap) && rrci_is_linked_ob(ob)))
-        && !rrci_is_odd(RRC_LINK(ob)) && rrc_to_obj(heap, ob) == NULL;
+    if (!rrci_is_linked_ob(ob) || rrci_is_odd(RRC_LINK(ob)) || RRC_LINK(ob) == heap->marker)
+        return 0;
+    if (RRCI_CYCLES && heap->layer != NULL && heap->layer->has_lost_p(heap, ob))
+        return 1;
+    return (rrci_is_layers(heap, ob) || rrci_is_sweeping(heap)) && rrc_to_obj(heap, ob) == NULL;
 }
 
 /* Does rrc_to_obj already hide the p of this linked object, which the collection may still keep? Then nobody but the
@@ -5060,17 +5063,10 @@ static int rrci_may_keep_p(rrc_heap *heap, rrc_object *ob)
     return RRCI_UNLIKELY(rrci_is_sweeping(heap)) && heap->stage < RRCI_ASIDE && rrci_has_lost_p(heap, ob);
 }
 
-/* The link field of ob is in use. Does the layer know that its p has died? */
-static int rrci_layer_lost_p(rrc_heap *heap, rrc_object *ob)
-{
-    return RRCI_CYCLES && heap->layer != NULL && rrci_is_linked_ob(ob) && RRC_LINK(ob) != heap->marker
-        && heap->layer->has_lost_p(heap, ob);      /* (also when the heap ends) */
-}
-
 /* May this object, whose link field is in use, get a link? It waits for its dealloc, or has lost its p. */
 static RRCI_COLD int rrci_can_be_relinked(rrc_heap *heap, rrc_object *ob)
 {
-    return rrci_is_deferred(ob) || rrci_has_left(heap, ob) || rrci_has_lost_p(heap, ob) || rrci_layer_lost_p(heap, ob);
+    return rrci_is_deferred(ob) || rrci_has_left(heap, ob) || rrci_has_lost_p(heap, ob);
 }
 
 static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts);
@@ -5079,7 +5075,7 @@ static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts);
    comes before it there goes to the queue, so that each object is moved once. */
 static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_layer_lost_p(heap, ob) || rrci_has_lost_p(heap, ob)) {
+    if (rrci_has_lost_p(heap, ob)) {
         if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrci_unlink does not free it */
             RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
         rrci_unlink(heap, ob, heap->layer != NULL ? 2 : 0);
