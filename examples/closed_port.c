@@ -214,7 +214,7 @@ static void keep_up(binding *b, int has_cycle_ended)
         vm_watch(&b->sentinel, p, cycle_is_over, b);
         b->has_sentinel = 1;
     }
-    rrc_closed_keep_up(b->heap, has_cycle_ended);
+    rrc_closed_keep_up(b->heap, has_cycle_ended, 1000);
     if (!has_cycle_ended && rrc_get_stats(b->heap, &now) == RRC_OK && now.object_bytes > 2 * b->bytes + 100000) {
         rrc_gc_collect(b->heap);
         rrc_get_stats(b->heap, &now);

@@ -296,6 +296,12 @@ static const rrc_type Tracked = {
     .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = thing_clear,
 };
 static const rrc_type View = { .tp_name = "View", .tp_basicsize = sizeof(thing) };
+static void counted_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    WORLD(heap)->deallocs++;
+    rrc_del(heap, self);
+}
+static const rrc_type Counted = { .tp_name = "Counted", .tp_basicsize = sizeof(thing), .tp_dealloc = counted_dealloc };
 
 static rrc_object *new_tracked(world *w)
 {
@@ -1288,6 +1294,7 @@ static void the_hooks_of_cells_come_together(void)
 
     all = hooks_of(&w), all.closed.pin = NULL, all.closed.new_node = NULL, expect_no_heap(&w, &all);
     all.closed.write_node = NULL, expect_no_heap(&w, &all);
+    memset(&all.closed, 0, sizeof all.closed), expect_no_heap(&w, &all);
 
     for (w.fail_alloc_at = 1, heap = NULL; heap == NULL; w.fail_alloc_at++) {
         all = hooks_of(&w);
@@ -1428,13 +1435,13 @@ static void steps_keep_up_with_new_links(void)
     size_t before;
     int i, first = 0;
 
-    rrc_closed_keep_up(w->heap, 0);
+    rrc_closed_keep_up(w->heap, 0, 0);
     check_int(closed_stats_of(w).mirror_steps, 0);
     for (i = 0; i < MANY; i++) {
         being *b;
         obs[i] = new_view(w, &b);
         before = closed_stats_of(w).mirror_steps;
-        rrc_closed_keep_up(w->heap, 0);
+        rrc_closed_keep_up(w->heap, 0, 0);
         if (first == 0 && closed_stats_of(w).mirror_steps > before)
             first = i + 1;
     }
@@ -1445,16 +1452,47 @@ static void steps_keep_up_with_new_links(void)
     rrc_closed_step(w->heap);
     for (i = 0; i < 7; i++) {
         before = closed_stats_of(w).mirror_steps;
-        rrc_closed_keep_up(w->heap, 1);
+        rrc_closed_keep_up(w->heap, 1, 0);
         check_int(closed_stats_of(w).mirror_steps, before);
     }
     rrc_decref(w->heap, obs[0]);
-    rrc_closed_keep_up(w->heap, 1);     /* the eighth cycle */
+    rrc_closed_keep_up(w->heap, 1, 0);     /* the eighth cycle */
     check_int(closed_stats_of(w).mirror_steps, before + 1);
     for (i = 1; i < MANY; i++)
         rrc_decref(w->heap, obs[i]);
-    rrc_closed_keep_up(NULL, 1);
+    rrc_closed_keep_up(NULL, 1, 0);
     check_int(rrc_closed_cycle(NULL), 0);
+    close_world(w);
+}
+
+/* A step that is due is done in several calls, and so is the pending work. */
+static void keeping_up_in_slices(void)
+{
+    enum { MAX = 20 };
+    world *w = open_world();
+    rrc_object *obs[MANY];
+    being *beings[MANY];
+    int i, calls = 0, deallocs;
+
+    for (i = 0; i < MANY; i++) {
+        obs[i] = rrc_new(w->heap, &Counted);
+        beings[i] = link_new(w, obs[i], RRC_P | RRC_GIVE);
+    }
+    while (closed_stats_of(w).mirror_steps == 0) {
+        rrc_closed_keep_up(w->heap, 0, MAX);
+        calls++;
+    }
+    check(calls >= MANY / MAX && calls <= 4 * MANY / MAX);
+    for (i = 0; i < MANY; i++)
+        die(beings[i]);
+    rrc_closed_keep_up(w->heap, 0, MAX);        /* no step is due */
+    check_int(closed_stats_of(w).mirror_steps, 1);
+    for (calls = 1; w->deallocs < MANY; calls++) {
+        deallocs = w->deallocs;
+        rrc_closed_keep_up(w->heap, 0, MAX);
+        check(w->deallocs > deallocs && w->deallocs <= deallocs + MAX);
+    }
+    check(calls >= MANY / MAX);
     close_world(w);
 }
 
@@ -1683,4 +1721,4 @@ UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_
     UNIT(the_hooks_of_cells_come_together),
     UNIT(only_the_hooks_that_must_be), UNIT(a_step_now_and_then), UNIT(what_a_late_step_finds_is_followed),
     UNIT(a_step_that_is_given_up_does_not_count),
-    UNIT(steps_keep_up_with_new_links));
+    UNIT(steps_keep_up_with_new_links), UNIT(keeping_up_in_slices));

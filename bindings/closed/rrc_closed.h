@@ -6,7 +6,7 @@
  *
  *     rrc_heap *heap = rrc_closed_new(&desc, &closed);        // in place of rrc_heap_new
  *     rrc_cell_link(heap, obj, ob, RRC_O);                    // in place of rrc_link
- *     rrc_closed_keep_up(heap, 1);                            // at the end of each cycle of the host's collector
+ *     rrc_closed_keep_up(heap, 1, 0);                         // at the end of each cycle of the host's collector
  *
  * Such a collector cannot be driven, and does not say what it has marked; that of stock Lua is one. This layer over
  * rawrefcount.h lets it find garbage cycles over both heaps all the same. RAWREFCOUNT_IMPLEMENTATION switches on the
@@ -161,13 +161,15 @@ RRC_API int rrc_closed_is_due(rrc_heap *heap);
    [any | no | nothing | O(1)] */
 RRC_API int rrc_closed_cycle(rrc_heap *heap);
 
-/* Make a step if one is due, and do the pending work. Call this at the end of each cycle of the host's collector, with
-   has_cycle_ended 1, and before an object of the host is made for one of C, with 0. At the end of a cycle
-   rrc_closed_cycle decides. Otherwise a step is due if more than a quarter of all links is newer than the last step:
-   the host's collector cannot find garbage among them yet. If the step fails, garbage waits for the next one.
+/* Begin a step if one is due, go on with one that is open, and do pending work. Call this at the end of each cycle of the
+   host's collector, with has_cycle_ended 1, and before an object of the host is made for one of C, with 0. At the end
+   of a cycle rrc_closed_cycle decides. Otherwise a step is due if more than a quarter of all links is newer than the
+   last step: the host's collector cannot find garbage among them yet. At most max units of the step are done, as by
+   rrc_closed_work, and max pending objects looked at, as by rrc_run_pending; 0: all. The calls that follow do the rest.
+   If the step fails, garbage waits for the next one.
    [mutator, ignored in a step and in rrc_heap_free | allocates | calls dealloc, and what rrc_closed_step calls |
-   O(pending objects), and as rrc_closed_step if one is due] */
-RRC_API void rrc_closed_keep_up(rrc_heap *heap, int has_cycle_ended);
+   O(max); 0: O(pending objects), and as rrc_closed_step if one is due] */
+RRC_API void rrc_closed_keep_up(rrc_heap *heap, int has_cycle_ended, size_t max);
 
 /* For the tables of a port: a map from addresses, such as those of the host's objects, to values. It is empty if all
    its bytes are 0. */
@@ -2054,19 +2056,21 @@ RRC_API int rrc_closed_cycle(rrc_heap *heap)
 /* So many new links are never too many. */
 #define RRCI_FEW_LINKS 64
 
-RRC_API void rrc_closed_keep_up(rrc_heap *heap, int has_cycle_ended)
+RRC_API void rrc_closed_keep_up(rrc_heap *heap, int has_cycle_ended, size_t max)
 {
+    const rrci_closed_heap *closed;
     int is_due;
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_closed_keep_up") != RRC_OK || !RRCI_LISTENS(heap)
         || heap->state == RRCI_LAYER_RUNS)
         return;
+    closed = rrci_closed(heap);
     if (has_cycle_ended)
         is_due = rrc_closed_cycle(heap);
     else
-        is_due = rrci_closed(heap)->links_made > rrci_count_links(heap) / 4 + RRCI_FEW_LINKS;
+        is_due = closed->step.is_open || closed->links_made > rrci_count_links(heap) / 4 + RRCI_FEW_LINKS;
     if (is_due)
-        rrc_closed_step(heap);
-    rrc_run_pending(heap, 0);
+        rrc_closed_work(heap, max);
+    rrc_run_pending(heap, max);
 }
 
 /* One round of rrc_gc_collect, without the pending work. In a collection at once, the first step lets wrappers become

@@ -897,7 +897,7 @@ static void rrcm_run_pending(rrcm_state *state)
     if (state->mrb->gc.state != MRB_GC_STATE_MARK) {
         if (has_cycle_ended)
             rrcm_new_sentinel(state);
-        rrc_closed_keep_up(state->heap, has_cycle_ended);
+        rrc_closed_keep_up(state->heap, has_cycle_ended, 0);
     }
     if (rrcm_is_native_too_much(state))
         rrc_mruby_collect(state->heap);

@@ -330,7 +330,7 @@ static void keep_up(void)
         vm_release(o);
         has_sentinel = 1;
     }
-    rrc_closed_keep_up(heap, is_over);
+    rrc_closed_keep_up(heap, is_over, 0);
     settle();
     if (detects_often)
         vm_detect();

@@ -30,7 +30,7 @@ no-death          | s/{ "rawrefcount proxy", rrcm_swept }/{ "rawrefcount proxy",
 boxes-live-on     | s/{ "rawrefcount box", rrcm_swept }/{ "rawrefcount box", NULL }/
 nodes-live-on     | s/{ "rawrefcount node", rrcm_swept }/{ "rawrefcount node", NULL }/
 proxies-have-o-links | s/object, ob, RRC_P)/object, ob, RRC_O)/
-no-patience       | s/rrc_closed_keep_up(state->heap, has_cycle_ended);/rrc_closed_keep_up(state->heap, 0);/
+no-patience       | s/rrc_closed_keep_up(state->heap, has_cycle_ended,/rrc_closed_keep_up(state->heap, 0,/
 calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/    ;/
 late-wraps        | s/if (ob == NULL || state->is_closed)$/if (ob == NULL)/
 values-as-objects | s/    if (rrc_mruby_is_value(job->ob))$/    if (0)/
