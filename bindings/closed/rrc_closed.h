@@ -1207,6 +1207,7 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
 {
     memset(weighing, 0, sizeof *weighing);
     rrci_begin_search(&weighing->search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, function);
+    weighing->search.ends = 1;
 }
 
 /* EXPLAIN: explain the references that tracked objects own. Find those that must have an edge node, and
@@ -1853,37 +1854,23 @@ static void rrci_find_garbage_of_c(rrci_weighing *weighing)
         else
             rrci_begin_sifting(heap);
         break;
-    case RRCI_SCAN:
-        rrci_scan(search);
-        if (heap->scan == SIZE_MAX)
-            heap->stage = RRCI_DRAIN;
-        break;
-    case RRCI_DRAIN:
-        rrci_drain_gray(search);
-        if (heap->gray.in != heap->gray.out)
-            break;
-        if (rrci_all_alive(heap)) {
-            rrci_pronounce(heap);
-            rrci_end_weighing(heap);
-        } else {
-            rrci_pronounce(heap);
-            rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
-        }
-        break;
-    case RRCI_FINALIZABLE:
-        rrci_keep_part(search);
-        if (heap->cursor < heap->gc[RRCI_TRACKED].count)
-            break;
-        rrci_drain_gray(search);
-        if (heap->gray.in != heap->gray.out)
-            break;
-        heap->keeping = 0;
-        rrci_begin_aside(heap);
-        break;
-    default:                            /* RRCI_ASIDE */
+    case RRCI_ASIDE:
         search->units += rrci_aside_part(heap, 0, search->max - search->units - search->at);
         if (heap->cursor == 0)
             rrci_end_weighing(heap);
+        break;
+    default:                            /* RRCI_SCAN, RRCI_DRAIN, RRCI_FINALIZABLE */
+        rrci_single(search);
+        if (heap->stage == RRCI_VERDICT) {
+            int is_over = rrci_all_alive(heap);
+            rrci_pronounce(heap);
+            if (is_over)
+                rrci_end_weighing(heap);
+            else
+                rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
+        } else if (heap->stage == RRCI_OWNED) {
+            rrci_end_keeping(heap);
+        }
         break;
     }
 }
