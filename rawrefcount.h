@@ -825,7 +825,7 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 /* Return the p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL.
    Like any reference that is not rooted, p is valid until the next collection.
    In a closed heap p can be dead before the header learns of it. If that is known, the result is NULL.
-   [mutator and its hooks, unchecked | no | nothing; in a closed heap perhaps `anchor`; in a collection in slices
+   [mutator and its hooks, unchecked | no | nothing; in a closed heap perhaps `pin`; in a collection in slices
    perhaps survivor | O(1)] */
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
@@ -848,7 +848,7 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
 
-/* Take a reference. [any | no | nothing; in a collection in slices perhaps trace; in a closed heap perhaps `anchor`;
+/* Take a reference. [any | no | nothing; in a collection in slices perhaps trace; in a closed heap perhaps `pin`;
    tp_traverse if ob is garbage, or if what stands for ob has died | O(1); in these cases O(what it reaches in C)] */
 RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 

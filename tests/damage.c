@@ -1671,7 +1671,7 @@ static rrc_object *given(void *obj, int kind)
     return ob;
 }
 
-static rrc_cell *node_of(rrc_object *ob) { return (rrc_cell *)rrc_closed_node(heap, ob); }
+static rrc_cell *node_of(rrc_object *ob) { return rrc_cell_of_node(heap, ob); }
 
 /* What garbage owns is strong, whatever the garbage waits for. */
 typedef struct pair {

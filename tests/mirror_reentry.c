@@ -80,7 +80,7 @@ static spot *new_spot(scene *s)
     return &s->spots[s->used++];
 }
 
-static rrc_cell *node_of(scene *s, rrc_object *ob) { return (rrc_cell *)rrc_closed_node(s->heap, ob); }
+static rrc_cell *node_of(scene *s, rrc_object *ob) { return rrc_cell_of_node(s->heap, ob); }
 
 static int is_live(void *userdata, const rrc_cell *c, int may_defer)
 {

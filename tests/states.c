@@ -764,32 +764,8 @@ CALL(rrc_closed_cycle)
 CALL(rrc_closed_keep_up)
 {
     (void)works;
-    rrc_closed_keep_up(c->heap, 0);
+    rrc_closed_keep_up(c->heap, 0, 0);
     return says(STATES_NOT_KNOWN);
-}
-
-/* What stands for objects is known until the heap ends. */
-static int has_nodes(const states_cast *c) { return c->is_mirrored && !c->has_ended; }
-
-CALL(rrc_closed_target)
-{
-    rrc_gcref p = rrc_closed_target(c->heap, c->linked);
-
-    (void)works;
-    return says(p == (has_nodes(c) ? c->linked_p : NULL));
-}
-
-CALL(rrc_closed_node)
-{
-    (void)works;
-    return says(rrc_closed_node(c->heap, c->knot) == (has_nodes(c) ? c->knot_node : NULL));
-}
-
-CALL(rrc_closed_set_node)
-{
-    (void)works;
-    rrc_closed_set_node(c->heap, c->knot, c->free_p);
-    return says(rrc_closed_node(c->heap, c->knot) == c->free_p);
 }
 
 static rrc_map no_keys;
@@ -910,8 +886,7 @@ static int other_host(const states_cast *c)
 
     if (strcmp(c->function->name, "rrc_closed_step") == 0 || strcmp(c->function->name, "rrc_closed_work") == 0)
         return c->is_mirrored ? RRC_OK : RRC_EPHASE;
-    if (strcmp(c->function->name, "rrc_closed_set_node") == 0
-        || strcmp(c->function->name, "rrc_closed_get_stats") == 0)
+    if (strcmp(c->function->name, "rrc_closed_get_stats") == 0)
         return c->is_mirrored ? RRC_OK : RRC_ETYPE;
     for (i = 0; c->is_mirrored && i < sizeof driven / sizeof driven[0]; i++)
         if (strcmp(c->function->name, driven[i]) == 0)

@@ -30,7 +30,6 @@ function phases() {
           "mutator, ignored in a step, in slices of marking without collect, and in rrc_heap_free")
     phase("+ ! ! - - - - - - + + + + + + .", "MUTATES", "mutator, ignored after rrc_heap_free")
     phase("+ ! ! - - - - - - + + + + . - -", "ENDS", "mutator until rrc_heap_free")
-    phase("+ ! ! - - - - - - + + + + + - -", "ENDS", "mutator until rrc_heap_free, and the mirror hook")
     phase("+ + + . . . . . . + + + + + + .", "none", "mutator, else NULL")
     phase("+ + ? ? ? ? ? ? ? + + + + + + ?", "none", "mutator and its hooks, unchecked")
     phase("+ ? ? ? ? ? ? ? ? + + + + + + ?", "none", "mutator, unchecked")
