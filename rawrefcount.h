@@ -3640,7 +3640,7 @@ RRCI_ALWAYS_INLINE intptr_t rrci_outside(rrc_heap *heap, rrc_object *ob)
     return RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap)) ? rrci_ask_outside(heap, ob) : 0;
 }
 
-/* Must ob, a wrapper, not be judged by its references, as nobody tells when foreign code takes one? */
+/* Must ob, a wrapper, not be judged by its references, as nobody tells when foreign code takes or drops one? */
 static int rrci_must_stay(rrc_heap *heap, rrc_object *ob)
 {
     return RRCI_LISTENS(heap) && rrci_is_wrapper(heap, ob) && heap->layer->must_stay(heap, ob);
@@ -3654,7 +3654,9 @@ RRCI_ALWAYS_INLINE intptr_t rrci_references(rrc_heap *heap, rrc_object *ob)
 
 static RRCI_NOINLINE intptr_t rrci_weight_among_wrappers(rrc_heap *heap, rrc_object *ob)
 {
-    intptr_t weight = rrci_references(heap, ob) + rrci_must_stay(heap, ob);
+    intptr_t weight = rrci_references(heap, ob);
+    if (rrci_must_stay(heap, ob))
+        return weight + INTPTR_MAX / 16;        /* no visits explain so many, also if there are more of them by then */
     if (rrci_is_in_tracked(ob))
         weight -= rrci_is_held_for_others(heap, ob);
     return weight;

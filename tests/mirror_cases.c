@@ -1656,31 +1656,34 @@ static void a_failed_step_roots_wrappers(void)
     m_close(w);
 }
 
-/* In slices a number is read, and then foreign code gives the wrapper to a second store: there are more visits. */
+/* In slices a number is read, and then foreign code gives the wrapper to other stores: there are more visits. */
 static void a_visit_later_than_the_number(void)
 {
     int kind, units;
 
     for (kind = 0; kind < 2; kind++)
-        for (units = 1; units < 40; units++) {
+        for (units = 1; units < 60; units++) {
             m_world *w = m_open(NULL, 1);
-            int p[3], s, t, a;
+            int p[5], s[4], a, i;
 
-            s = given_ob(w, M_GC | M_WRAPPER, &p[0]);
-            t = given_ob(w, M_GC | M_WRAPPER, &p[1]);
-            a = given_ob(w, kind == 0 ? M_GC | M_WRAPPER : M_WRAPPER, &p[2]);
-            m_root(w, p[0], 1);
-            m_root(w, p[1], 1);
-            m_root(w, p[2], 1);
-            m_f_refer(w, s, 0, a);
+            for (i = 0; i < 4; i++) {
+                s[i] = given_ob(w, M_GC | M_WRAPPER, &p[i]);
+                m_root(w, p[i], 1);
+            }
+            a = given_ob(w, kind == 0 ? M_GC | M_WRAPPER : M_WRAPPER, &p[4]);
+            m_root(w, p[4], 1);
+            m_f_refer(w, s[0], 0, a);
             m_work(w, (size_t)units);
-            m_f_refer(w, t, 0, a);
+            for (i = 1; i < 4; i++) {
+                m_f_refer(w, s[i], 0, a);
+                m_f_refer(w, s[i], 1, a);
+            }
             while (!m_work(w, 1000))
                 ;
             check_int(w->v->logged[RRC_ETRAVERSE], 0);
-            m_root(w, p[2], 0);
+            m_root(w, p[4], 0);
             vm_collect(w->v);
-            check(w->p[p[2]].at != NULL);
+            check(w->p[p[4]].at != NULL);
             m_close(w);
         }
 }

@@ -673,11 +673,18 @@ static rrc_cell *rrci_target(rrc_heap *heap, rrc_object *ob)
     return rrci_is_p_linked(heap, ob) ? (rrc_cell *)RRC_LINK(ob) : rrci_node_of(ob);
 }
 
+/* The cell of ob's link, or NULL. (A marker is none.) */
+static rrc_cell *rrci_cell_of_link(const rrc_heap *heap, rrc_object *ob)
+{
+    rrc_gcref p = RRC_LINK(ob);
+    return rrci_is_linked_ob(ob) && p != NULL && p != heap->marker && !rrci_is_odd(p) ? (rrc_cell *)p : NULL;
+}
+
 /* The link field of ob is in use. Has it a cell whose object has died? */
 static int rrci_has_dead_cell(rrc_heap *heap, rrc_object *ob)
 {
-    return rrci_is_linked_ob(ob) && RRC_LINK(ob) != heap->marker
-        && !rrci_is_cell_live(heap, (rrc_cell *)RRC_LINK(ob));
+    const rrc_cell *c = rrci_cell_of_link(heap, ob);
+    return c != NULL && !rrci_is_cell_live(heap, c);
 }
 
 static uintptr_t rrci_new_number(rrc_heap *heap)
@@ -885,7 +892,7 @@ static rrc_cell *rrci_set_node(rrc_heap *heap, rrc_object *ob, void *obj)
     }
     if (former != NULL)
         rrci_free_cell(heap, former);
-    proxy = (rrc_cell *)rrc_to_obj(heap, ob);
+    proxy = rrci_cell_of_link(heap, ob);
     if (proxy != NULL && rrci_is_cell_live(heap, proxy))
         closed->desc.join(heap->desc.userdata, proxy, node);
     return node;
@@ -1642,11 +1649,9 @@ RRC_API int rrc_cell_unlink(rrc_heap *heap, rrc_cell *c)
 RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob)
 {
     rrc_cell *c;
-    if (heap->layer == NULL)
+    if (heap->layer == NULL || ob == NULL)
         return NULL;
-    c = (rrc_cell *)rrc_to_obj(heap, ob);
-    if (c == NULL && ob != NULL && rrci_is_linked_ob(ob))
-        c = (rrc_cell *)RRC_LINK(ob);   /* (rrc_to_obj hides it if pin has found it dead) */
+    c = rrci_cell_of_link(heap, ob);
     if (c == NULL || rrci_is_cell_live(heap, c))
         return c;
     rrc_cell_unlink(heap, c);
