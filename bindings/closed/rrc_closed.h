@@ -2268,12 +2268,12 @@ static int rrci_closed_keeps(rrc_object *ob)
     return (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_HELD) != 0;
 }
 
-/* A wrapper must stay rooted. (But if the header holds it, and no foreign reference is left, nobody can take one. In a
-   collection at once nobody runs.) */
+/* A wrapper must stay rooted. (But if only the header holds it, and no foreign reference is left, nobody can take one. In
+   a collection at once nobody runs.) */
 static int rrci_closed_must_stay(rrc_heap *heap, rrc_object *ob)
 {
     return !rrci_closed(heap)->is_at_once
-        && !(rrci_is_in_tracked(ob) && rrci_is_held_for_others(heap, ob) && rrci_outside(heap, ob) == 0);
+        && !(rrci_is_in_tracked(ob) && rrci_is_held_for_others(heap, ob) && rrci_references(heap, ob) == 1);
 }
 
 static void rrci_closed_search(rrc_heap *heap)
