@@ -423,7 +423,7 @@ typedef struct rrci_closed_heap {
     size_t        block_count, blocks_room;
     rrc_cell     *free_cells, *gone_cells;      /* ... and those that become free later. Each has the next one as ob */
     size_t        cell_count;   /* without those that are free or gone */
-    unsigned      cells_held;   /* cells that go are not free yet: see rrci_hold_cells */
+    int           holds_cells;  /* cells that go are not free yet: see rrci_mirror_one */
     rrc_object  **targets;      /* of the edge node that is brought up to date: a buffer for so many, ... */
     rrc_cell    **target_cells; /* ... and in the same block for what stands for them */
     size_t        targets_room;
@@ -573,18 +573,10 @@ static void rrci_watch_cell(rrc_heap *heap, rrc_cell *c)
         closed->desc.watch(heap->desc.userdata, c);
 }
 
-/* The host is called, which gets the addresses of cells: until rrci_release_cells no new cell takes the place of one
-   that goes. Such a cell has no object. Calls may be nested. */
-static void rrci_hold_cells(rrc_heap *heap)
+/* Cells that have gone may be used again. */
+static void rrci_free_gone_cells(rrci_closed_heap *closed)
 {
-    rrci_closed(heap)->cells_held++;
-}
-
-static void rrci_release_cells(rrc_heap *heap)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    if (--closed->cells_held > 0)
-        return;
+    closed->holds_cells = 0;
     while (closed->gone_cells != NULL) {
         rrc_cell *c = closed->gone_cells;
         closed->gone_cells = (rrc_cell *)(void *)c->ob;
@@ -620,7 +612,7 @@ static void rrci_free_cell(rrc_heap *heap, rrc_cell *c)
     c->object = NULL;
     c->is_free = 1;
     closed->cell_count--;
-    if (closed->cells_held == 0) {
+    if (!closed->holds_cells) {
         rrci_add_free_cell(closed, c);
     } else {
         c->ob = (rrc_object *)(void *)closed->gone_cells;
@@ -1386,9 +1378,9 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
         return 0;
 #endif
     closed->mirrored++;
-    rrci_hold_cells(heap);
+    closed->holds_cells = 1;            /* the host gets addresses of cells: no new one takes the place of one that goes */
     is_written = rrci_write_node(heap, ob, weighing->target_count);
-    rrci_release_cells(heap);
+    rrci_free_gone_cells(closed);
     for (i = 0; i < weighing->target_count && !rrci_is_weak(ob); i++)
         if (rrci_is_gc_object(closed->targets[i])
             && (rrci_mirror_head_of(closed->targets[i])->is.state & RRCI_NODE_P_DIED) != 0)
