@@ -1115,6 +1115,46 @@ static void brought_back_between_slices(void)
     check(slices > 5);
 }
 
+/* A cycle of C alone is garbage, and is found in a step. After any number of units C gets hold of one of its objects: both
+   live on. */
+static void garbage_of_c_is_taken_between_slices(void)
+{
+    int units, kind, is_open = 1;
+
+    for (kind = M_GC; kind <= (M_GC | M_FINAL); kind += M_FINAL)
+        for (units = 1, is_open = 1; is_open; units++) {
+            m_world *w = m_open(NULL, 1);
+            int a = m_new_ob(w, kind), b = m_new_ob(w, M_GC), i;
+
+            unit_context("kind %d, after %d units", kind, units);
+            m_track(w, a, 1);
+            m_track(w, b, 1);
+            m_refer(w, a, 0, b);
+            m_refer(w, b, 0, a);
+            m_drop(w, a);
+            m_drop(w, b);
+            for (i = 0; i < units && is_open; i++)
+                is_open = !m_work(w, 1);
+            m_hold(w, b);
+            m_compare(w);
+            while (is_open && !m_work(w, 1))
+                m_compare(w);
+            m_run(w, 0);
+            check(w->ob[a].ob != NULL && w->ob[b].ob != NULL);
+            m_drop(w, b);
+            for (i = 0; i < 3; i++) {
+                check_int(m_step(w), RRC_OK);
+                m_run(w, 0);
+            }
+            check_ptr(w->ob[a].ob, NULL);
+            check_ptr(w->ob[b].ob, NULL);
+            m_close(w);
+            if (!is_open)
+                break;
+        }
+    check(units > 5);
+}
+
 /* The host reports that c is dead, and its finalizer brings it back, with a. The p of a is dead, too, but only the next
    step finds that. */
 static void brought_back_by_its_owner(void)
@@ -2032,7 +2072,7 @@ UNIT_GROUP(closed_hosts,
     UNIT(a_step_is_due_after_changes), UNIT(a_step_is_due_for_what_only_the_host_holds),
     UNIT(a_child_is_linked_anew),
     UNIT(a_node_of_the_hosts),
-    UNIT(brought_back_between_slices),
+    UNIT(brought_back_between_slices), UNIT(garbage_of_c_is_taken_between_slices),
     UNIT(brought_back_by_its_owner),
     UNIT(a_heap_ends_with_everything_alive),
     UNIT(what_goes_at_the_end_is_whole),

@@ -974,10 +974,12 @@ static rrc_gcref rrci_p_of_weak(rrc_heap *heap, rrc_object *ob)
     return RRC_LINK(ob);
 }
 
+/* (Garbage that is not aside yet stays watched: its turn comes, or C gets hold of an owner.) */
 static int rrci_visit_strengthen(rrc_object *ob, void *arg)
 {
-    if (rrci_is_weak(ob))
-        rrci_become_strong(((rrci_search *)arg)->heap, ob);
+    rrc_heap *heap = ((rrci_search *)arg)->heap;
+    if (rrci_is_weak(ob) && !rrci_is_late(heap, ob))
+        rrci_become_strong(heap, ob);
     return 0;
 }
 
@@ -986,7 +988,8 @@ static void rrci_keep_whole(rrc_heap *heap, rrc_object *ob)
 {
     rrci_search search;
     rrci_begin_search(&search, heap, 0, "rrc_closed_step");
-    rrci_visit_strengthen(ob, &search);
+    if (rrci_is_weak(ob))
+        rrci_become_strong(heap, ob);
     rrci_traverse(&search, ob, rrci_visit_strengthen);
     rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;       /* (links may be new when it comes back) */
 }

@@ -14,9 +14,9 @@ mkdir -p "$out"
 mutants='
 no-touch          | -DWITHOUT_TOUCH
 no-incref         | -DWITHOUT_INCREF
-no-anchor         | s/\*rrcm_anchor(state, place) = on ? mrb_obj_value(cell->object) : mrb_nil_value();/;/
+no-anchor         | s/\*rrcm_anchor(state, cell->number) = on ? mrb_obj_value(cell->object) : mrb_nil_value();/;/
 anchors-stay      | s/\*rrcm_anchor(state, cell->number) = on ? mrb_obj_value(cell->object) : mrb_nil_value();/if (on) *rrcm_anchor(state, cell->number) = mrb_obj_value(cell->object);/
-no-anchor-barrier | s/mrb_write_barrier(state->mrb, (struct RBasic \*)rrcm_anchors_of(state, place));/;/
+no-anchor-barrier | s/mrb_write_barrier(state->mrb, (struct RBasic \*)rrcm_anchors_of(state, cell->number));/;/
 no-node-barrier   | s/mrb_write_barrier(state->mrb, (struct RBasic \*)job.list);/;/
 never-doomed      | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& .*/return 0;/
 doomed-in-marking | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& /return /
