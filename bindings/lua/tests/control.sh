@@ -51,6 +51,8 @@ mutant 'weak tables give what is deallocated' '/^static void rrcl_detach/,/^}/s/
 mutant 'what is deallocated gets a proxy' 's/if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)/if (0)/'
 mutant 'each look ends a cycle' 's/^    if (taken == canary->ended)/    if (0)/' each_cycle_ends
 mutant 'all sentinels have one number' 's/^    canary->era += .*/    canary->era = 1;/' each_cycle_ends
+mutant 'sentinels that wait do not count' 's/^    state->native_new = state->native_told = 0;/& state->sentinels = 0;/' sentinels_that
+mutant 'sentinels count for ever' 's/^    state->sentinels--;/    ;/' sentinels_that
 mutant 'nothing is decided at the end of a step' '/^static void rrcl_end_step/,/^}/s/^    rrcl_decide_on_step.*/    ;/' each_cycle_is_decided
 mutant 'it is decided while a step is open' 's/^    if (state->step.stage == RRCL_STEP_OPEN || state->in_step || /    if (/' each_cycle_is_decided
 mutant 'a step that cannot be made is forgotten' '/^static void rrcl_take_back/,/^}/s/^    state->step = .*/    (void)before;/' each_cycle_is_decided
