@@ -489,6 +489,8 @@ typedef struct rrc_member {
 /* tp_flags */
 #define RRC_TPFLAGS_HAVE_GC  (1ul << 0)     /* objects come from rrc_gc_new and can be tracked; tp_basicsize is not 0 */
 #define RRC_TPFLAGS_HEAPTYPE (1ul << 1)     /* the type is itself counted: each instance owns a reference */
+#define RRC_TPFLAGS_DROPS_ONLY (1ul << 2)   /* its slots only drop what the object owns, and do not look at it:
+                                               rrc_major_collection_keep keeps nothing for them */
 
 /* The type of an object, with CPython's slots under their names. Every field but
    tp_basicsize may be zero. A type must outlive its objects. */
@@ -912,7 +914,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap);
 /* Keep what garbage owns, so that its slots can use it. This call is optional, between the two calls above. First
    the host finishes its marking, and clears its own weak references to all that is not marked. Then this marks each
    p that is reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or
-   tp_finalize. The garbage remains garbage, and
+   tp_finalize. (RRC_TPFLAGS_DROPS_ONLY says that these do not look at it.) The garbage remains garbage, and
    rrc_run_pending deals with it as usual: an object that only its link holds is deallocated before what it
    owns is cleared, if C takes nothing out of the garbage that waits. A p that was kept dies in the next collection.
    Until then rrc_from_obj does not return its ob if ob is garbage, and the hook `parted` is called when their link is
@@ -6645,8 +6647,9 @@ static void rrci_give_up_search(rrci_search *search)
 /* Has garbage of this type code that may look at what it owns? */
 static int rrci_looks(const rrc_type *type)
 {
-    return type->tp_dealloc != NULL || type->tp_clear != NULL || type->tp_clear_weakrefs != NULL
-        || type->tp_finalize != NULL;
+    return (type->tp_flags & RRC_TPFLAGS_DROPS_ONLY) == 0
+        && (type->tp_dealloc != NULL || type->tp_clear != NULL || type->tp_clear_weakrefs != NULL
+            || type->tp_finalize != NULL);
 }
 
 /* One pass over the garbage: keep what has a finalizer still to run; or find what garbage owns, if its code may look at

@@ -204,7 +204,9 @@ static void window_dealloc(rrc_heap *heap, rrc_object *self)
     button_dealloc(heap, self);
 }
 
-static const rrc_type Button = { .tp_name = "Button", .tp_basicsize = sizeof(button), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+/* 9: nothing is kept for a type that drops only. */
+static const rrc_type Button = { .tp_name = "Button", .tp_basicsize = sizeof(button),
+                                 .tp_flags = RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_DROPS_ONLY,
                                  .tp_members = button_members, .tp_dealloc = button_dealloc };
 static const rrc_type Window = { .tp_name = "Window", .tp_basicsize = sizeof(button), .tp_flags = RRC_TPFLAGS_HAVE_GC,
                                  .tp_members = button_members, .tp_dealloc = window_dealloc };

@@ -239,6 +239,6 @@ void stable(void)
     !defined(RRC_REFCNT) || !defined(RRC_LINK) || !defined(RRC_TYPE) || \
     !defined(RRC_REFCNT_FROM_PYPY) || !defined(RRC_REFCNT_FROM_PYPY_LIGHT) || \
     !defined(RRC_REFCNT_IMMORTAL) || !defined(RRC_TPFLAGS_HAVE_GC) || \
-    !defined(RRC_TPFLAGS_HEAPTYPE)
+    !defined(RRC_TPFLAGS_HEAPTYPE) || !defined(RRC_TPFLAGS_DROPS_ONLY)
 #error "a public macro is gone"
 #endif

@@ -739,7 +739,7 @@ static void a_slow_clear_at_the_end(void)
     host_end(h);
 }
 
-/* The same, with a view that waits. */
+/* The same, of types whose slots drop only, with a view that waits for them. */
 static void a_slow_clear_that_owns_a_view(void)
 {
     rrc_type type = Knot;
@@ -747,6 +747,7 @@ static void a_slow_clear_that_owns_a_view(void)
     rrc_object *ob, *view;
 
     type.tp_clear = clear_at_the_second_call;
+    type.tp_flags |= RRC_TPFLAGS_DROPS_ONLY;
     ob = knot_new(h, &type, 0);
     knot_tie(h, ob, 0, ob);
     view = knot_new(h, &Knot, 0);

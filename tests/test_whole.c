@@ -259,13 +259,17 @@ static void a_hook_holds_what_is_about_to_part(void)
 
 /* ---- what else is promised ---- */
 
-/* Types with members only have nothing kept. */
+/* Types with members only, and those that promise not to look, have nothing kept. */
 static void nothing_is_kept_for_those_who_do_not_look(void)
 {
-    static const rrc_type *const types[] = { &Knot, &KnotTable };
+    static const rrc_type Drops = {
+        .tp_name = "Drops", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_DROPS_ONLY,
+        .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = knot_clear,
+    };
+    static const rrc_type *const types[] = { &Knot, &KnotTable, &Drops };
     int i;
 
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < 3; i++) {
         host_options options = { .keeps = 1 };
         host *h = host_open(&options);
         rrc_object *owner = knot_new(h, types[i], 0);
