@@ -738,6 +738,29 @@ static void taken_when_its_p_has_died(void)
 }
 
 /* What is weak, and whose p lives, keeps its link. */
+/* The same, of an object that is not tracked: nobody knows what it owns. */
+static void an_untracked_object_is_taken_when_its_p_has_died(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = rrc_gc_new(h->heap, &Tracked);
+    place *p;
+
+    check(ob != NULL);
+    p = link_to(h, ob, 1);
+    rrc_decref(h->heap, ob);
+    check(IS_WEAK(ob));
+    p->is_dead = 1;
+    traversals = 0;
+    rrc_incref(h->heap, ob);
+    check(IS_WEAK(ob));
+    check_int(traversals, 0);
+    step(h);
+    check_ptr(RRC_LINK(ob), NULL);
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
+    close_hand(h);
+}
+
 static void a_weak_object_gets_no_second_link(void)
 {
     int i;
@@ -3823,7 +3846,7 @@ UNIT_GROUP(mirror_hook_calls, UNIT(many_are_untracked_in_a_hook), UNIT(linked_wh
     UNIT(a_step_without_a_search),
     UNIT(a_step_without_a_search_finds_a_dead_node),
     UNIT(a_long_chain_is_held_again),
-    UNIT(taken_when_its_p_has_died),
+    UNIT(taken_when_its_p_has_died), UNIT(an_untracked_object_is_taken_when_its_p_has_died),
     UNIT(a_collection_finds_dead_nodes),
     UNIT(a_finalizer_in_a_step_takes_the_dead),
     UNIT(what_a_step_finds_held_is_strong),
