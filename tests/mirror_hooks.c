@@ -737,7 +737,6 @@ static void taken_when_its_p_has_died(void)
     }
 }
 
-/* What is weak, and whose p lives, keeps its link. */
 /* The same, of an object that is not tracked: nobody knows what it owns. */
 static void an_untracked_object_is_taken_when_its_p_has_died(void)
 {
@@ -761,6 +760,7 @@ static void an_untracked_object_is_taken_when_its_p_has_died(void)
     close_hand(h);
 }
 
+/* What is weak, and whose p lives, keeps its link. */
 static void a_weak_object_gets_no_second_link(void)
 {
     int i;
