@@ -5051,7 +5051,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
    when the heap ends), and in RRCI_SWEEPING. Then a new link may replace the old one. */
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
-    if (!rrci_is_linked_ob(ob) || rrci_is_odd(RRC_LINK(ob)) || RRC_LINK(ob) == heap->marker)
+    if (!rrci_is_linked_ob(ob) || RRC_LINK(ob) == heap->marker)
         return 0;
     if (RRCI_CYCLES && heap->layer != NULL && heap->layer->has_lost_p(heap, ob))
         return 1;
