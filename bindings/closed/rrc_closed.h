@@ -877,10 +877,8 @@ static rrc_cell *rrci_set_node(rrc_heap *heap, rrc_object *ob, void *obj)
     head->is.node = node;
     if (!rrci_is_p_linked(heap, ob)) {
         rrci_pin(heap, node, 1);
-        if (rrci_is_weak(ob) && heap->state == RRCI_LAYER_RUNS)
+        if (rrci_is_weak(ob))           /* (in a step) */
             rrci_note_anchored(ob, 1);
-        else
-            rrci_clear_weak(ob);
     }
     if (former != NULL)
         rrci_free_cell(heap, former);
