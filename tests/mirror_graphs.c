@@ -7,7 +7,7 @@
  *
  * Each file is run by a program that makes steps and by one that only calls
  * rrc_gc_collect, with the host's collector at rest and under stress, then with each call
- * of the mirror hook failing in turn. */
+ * that writes an edge node failing in turn. */
 
 #include "graph.h"
 #include "mirror_programs.h"
@@ -173,7 +173,7 @@ static int is_for_us(const char *path, int only_collects)
            && !graph_has_word(path, "hands-out") && !graph_has_word(path, "cuts");
 }
 
-/* Returns whether a call of the mirror hook failed, as it was to. */
+/* Returns whether an edge node was not written, as it was to be. */
 static int run_file(const char *path, const vm_options *options, size_t fail_at)
 {
     closed_graph c = { 0 };

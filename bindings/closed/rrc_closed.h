@@ -132,13 +132,13 @@ RRC_API size_t rrc_closed_count_weak(const rrc_heap *heap);
    After RRC_ENOMEM, RRC_ETRAVERSE or RRC_ETOUCH all objects that C refers to are strong
    for now, and nothing is lost. RRC_EPHASE, which is not logged, means that a dealloc, rrc_run_pending, a
    walk or another step is running, and nothing was done.
-   [mutator until rrc_heap_free | allocates | calls is_live, new_node, write_node, join, pin, watch, forget, tp_traverse |
-   O(links + tracked objects + references)] */
+   [mutator until rrc_heap_free | allocates | calls is_live, new_node, write_node, join, pin, watch, forget,
+   tp_traverse | O(links + tracked objects + references)] */
 RRC_API int rrc_closed_step(rrc_heap *heap);
 
 /* Do a slice of a step. Begin one if none is open. `max` is the number of units, each some 10 to 100 ns: a link, an
-   object or a reference; an edge node that is brought up to date is 16. 0 means all that is left. Returns the units done: less than
-   max means that the step has ended. The mutator and the host's collector run between slices; rrc_closed_step and
+   object or a reference; an edge node that is brought up to date is 16. 0 means all that is left. Returns the units
+   done: less than max means that the step has ended. The mutator and the host's collector run between slices; rrc_closed_step and
    rrc_gc_collect give an open step up. While the objects of C are weighed, rrc_run_pending leaves garbage alone.
    A single object's tp_traverse and a single edge node are not divided. Errors are those of
    rrc_closed_step. They are logged, but not returned: after one, rrc_closed_is_due says yes.
@@ -194,8 +194,8 @@ RRC_API void rrc_map_put(rrc_map *map, const void *key, void *value);
 RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map);
 
 /* ---- cells: see rrc_cell ----
-   In a closed heap all links are made by rrc_cell_link and dissolved by the functions below, and never by rrc_link and rrc_unlink
-   themselves. The header frees a cell, after a call of forget, when its link has been dissolved (also if a step finds
+   In a closed heap all links are made by rrc_cell_link and dissolved by the functions below, and never by
+   rrc_link and rrc_unlink themselves. The header frees a cell, after a call of forget, when its link has been dissolved (also if a step finds
    its object dead, or the object of C is garbage), when an edge node is not needed any more, and when the heap ends.
    Then the next cell that is made takes its place and its number. (One that goes during a call of write_node keeps
    them until that returns.) The memory of cells is given back when the heap ends. */
@@ -669,7 +669,7 @@ static rrc_cell *rrci_target(rrc_heap *heap, rrc_object *ob)
 static rrc_cell *rrci_cell_of_link(const rrc_heap *heap, rrc_object *ob)
 {
     rrc_gcref p = RRC_LINK(ob);
-    return rrci_is_linked_ob(ob) && p != NULL && p != heap->marker && !rrci_is_odd(p) ? (rrc_cell *)p : NULL;
+    return rrci_is_linked_ob(ob) && p != NULL && p != heap->marker ? (rrc_cell *)p : NULL;
 }
 
 /* The link field of ob is in use. Has it a cell whose object has died? */
@@ -1546,7 +1546,8 @@ static void rrci_free_closed(rrc_heap *heap)
     while (closed->block_count > 0)
         rrci_free_table(heap, closed->blocks[--closed->block_count], RRCI_CELLS_OF_A_BLOCK * rrci_cell_size(heap));
     rrci_free_table(heap, closed->blocks, closed->blocks_room * sizeof *closed->blocks);
-    rrci_free_table(heap, closed->targets, closed->targets_room * (sizeof *closed->targets + sizeof *closed->target_cells));
+    rrci_free_table(heap, closed->targets,
+                    closed->targets_room * (sizeof *closed->targets + sizeof *closed->target_cells));
     heap->layer_data = NULL;            /* (realloc may ask about the heap) */
     rrci_free_table(heap, closed, sizeof *closed);
 }
