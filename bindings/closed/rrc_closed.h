@@ -138,9 +138,9 @@ RRC_API int rrc_closed_step(rrc_heap *heap);
 
 /* Do a slice of a step. Begin one if none is open. `max` is the number of units, each some 10 to 100 ns: a link, an
    object or a reference; an edge node that is brought up to date is 16. 0 means all that is left. Returns the units
-   done: less than max means that the step has ended. The mutator and the host's collector run between slices; rrc_closed_step and
-   rrc_gc_collect give an open step up. While the objects of C are weighed, rrc_run_pending leaves garbage alone.
-   A single object's tp_traverse and a single edge node are not divided. Errors are those of
+   done: less than max means that the step has ended. The mutator and the host's collector run between slices;
+   rrc_closed_step and rrc_gc_collect give an open step up. While the objects of C are weighed, rrc_run_pending leaves
+   garbage alone. A single object's tp_traverse and a single edge node are not divided. Errors are those of
    rrc_closed_step. They are logged, but not returned: after one, rrc_closed_is_due says yes.
    [mutator until rrc_heap_free | allocates | as rrc_closed_step | O(max)] */
 RRC_API size_t rrc_closed_work(rrc_heap *heap, size_t max);
@@ -194,11 +194,11 @@ RRC_API void rrc_map_put(rrc_map *map, const void *key, void *value);
 RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map);
 
 /* ---- cells: see rrc_cell ----
-   In a closed heap all links are made by rrc_cell_link and dissolved by the functions below, and never by
-   rrc_link and rrc_unlink themselves. The header frees a cell, after a call of forget, when its link has been dissolved (also if a step finds
-   its object dead, or the object of C is garbage), when an edge node is not needed any more, and when the heap ends.
-   Then the next cell that is made takes its place and its number. (One that goes during a call of write_node keeps
-   them until that returns.) The memory of cells is given back when the heap ends. */
+   In a closed heap all links are made by rrc_cell_link and dissolved by the functions below, and never by rrc_link and
+   rrc_unlink themselves. The header frees a cell, after a call of forget, when its link has been dissolved (also if a
+   step finds its object dead, or the object of C is garbage), when an edge node is not needed any more, and when the
+   heap ends. Then the next cell that is made takes its place and its number. (One that goes during a call of
+   write_node keeps them until that returns.) The memory of cells is given back when the heap ends. */
 
 /* Make room for a cell. Returns the number of the next one that is made, so that the host can make room for it in
    tables of its own. 0: memory is lacking, or the heap is not closed. [mutator | allocates | calls realloc | O(1)] */
