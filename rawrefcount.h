@@ -4659,12 +4659,8 @@ static void rrci_untrack_dying(rrc_heap *heap, rrc_object *ob)
 {
     if (RRCI_UNLIKELY(!RRCI_IS_IDLE(heap)))
         rrci_event(heap, ob, RRCI_EVENT_DYING);
-    if (RRCI_UNLIKELY(RRCI_LISTENS(heap))) {
-        if (heap->running && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
-            heap->garbage++;            /* (rrci_untrack counts cleared objects) */
-        if (rrci_is_wrapper(heap, ob))
-            rrci_touch_owned(heap, ob); /* its foreign object may live on, and nothing tells who owns them */
-    }
+    if (RRCI_UNLIKELY(RRCI_LISTENS(heap)) && heap->running && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
+        heap->garbage++;                /* (rrci_untrack counts cleared objects) */
     rrci_untrack(heap, ob);
 }
 

@@ -846,7 +846,7 @@ static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
 static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
 {
     rrci_closed(heap)->changes++;                    /* only a step can tell whether p is garbage now */
-    if (!rrci_is_weak(ob) && (heap->wrappers == 0 || (rrci_outside(heap, ob) == 0 && !rrci_must_stay(heap, ob))))
+    if (!rrci_is_weak(ob) && rrci_weight(heap, ob) == 0)
         rrci_weaken(heap, ob);
 }
 
