@@ -1,4 +1,4 @@
-/* rawrefcount.h - version 1.0.0
+/* rawrefcount.h - version 2.0.0
  * This C header joins a tracing garbage collector with reference-counted C objects.
  * Proxies are stable, objects are deallocated at the right time, and nothing leaks,
  * not even garbage cycles that run through both heaps.
@@ -301,10 +301,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RRC_VERSION_MAJOR 1
+#define RRC_VERSION_MAJOR 2
 #define RRC_VERSION_MINOR 0
 #define RRC_VERSION_PATCH 0
-#define RRC_VERSION "1.0.0"
+#define RRC_VERSION "2.0.0"
 
 /* This number grows when units that were built with an older header no longer fit: see rrc_check_config. */
 #define RRC_ABI 6

@@ -1,4 +1,4 @@
-/* rrc_lua.h - version 1.0.0
+/* rrc_lua.h - version 2.0.0
  * Reference-counted C objects in stock Lua, without leaks through callbacks: Lua 5.1
  * to 5.5 and LuaJIT, unmodified. One file beside rawrefcount.h.
  *
@@ -74,7 +74,7 @@ extern "C" {
 }
 #endif
 
-#define RRC_LUA_VERSION "1.0.0"
+#define RRC_LUA_VERSION "2.0.0"
 
 /* Like the header's own functions: static copies with RAWREFCOUNT_STATIC. */
 #define RRC_LUA_API RRC_API

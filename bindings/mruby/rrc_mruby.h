@@ -1,4 +1,4 @@
-/* rrc_mruby.h - version 1.0.0
+/* rrc_mruby.h - version 2.0.0
  * Reference-counted C objects in mruby, without leaks through callbacks: mruby 3.1 to 4.0,
  * unmodified. One file beside rawrefcount.h and rrc_insight.h.
  *
@@ -96,7 +96,7 @@ static void rrcm_guard(struct rrc_heap *heap, void (*slot)(struct rrc_heap *heap
 #error "rrc_mruby.h: needs mruby 3.1 or newer"
 #endif
 
-#define RRC_MRUBY_VERSION "1.0.0"
+#define RRC_MRUBY_VERSION "2.0.0"
 
 /* Like the header's own functions: static copies with RAWREFCOUNT_STATIC. */
 #define RRC_MRUBY_API RRC_API

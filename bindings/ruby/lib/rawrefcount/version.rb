@@ -2,5 +2,5 @@
 
 module Rawrefcount
   # That of the gem and of rawrefcount.h.
-  VERSION = "1.0.0"
+  VERSION = "2.0.0"
 end

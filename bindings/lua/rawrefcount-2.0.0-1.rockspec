@@ -1,5 +1,5 @@
 package = "rawrefcount"
-version = "1.0.0-1"
+version = "2.0.0-1"
 source = {
   url = "git+https://example.org/rawrefcount.git",    -- where the project's repository is
 }
