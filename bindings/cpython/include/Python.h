@@ -48,6 +48,7 @@ extern "C" {
 #include "cpy/errors.h"
 #include "cpy/numbers.h"
 #include "cpy/unicode.h"
+#include "cpy/codecs.h"
 #include "cpy/bytes.h"
 #include "cpy/containers.h"
 #include "cpy/abstract.h"

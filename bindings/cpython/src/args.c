@@ -158,8 +158,8 @@ static int wrong_type(const char *wanted, PyObject *arg, Py_ssize_t i, const par
     if (p->message != NULL)
         PyErr_SetString(PyExc_TypeError, p->message);
     else
-        PyErr_Format(PyExc_TypeError, "%.150s%s argument %zd%s must be %.50s, not %.50s", p->function != NULL ? p->function : "",
-                     p->function != NULL ? "()" : "", (p->group >= 0 ? p->group : i) + 1, item, wanted,
+        PyErr_Format(PyExc_TypeError, "%.150s%sargument %zd%s must be %.50s, not %.50s", p->function != NULL ? p->function : "",
+                     p->function != NULL ? "() " : "", (p->group >= 0 ? p->group : i) + 1, item, wanted,
                      arg == Py_None ? "None" : Py_TYPE(arg)->tp_name);
     return 0;
 }
@@ -328,8 +328,8 @@ static int parse_group(parser *p, PyObject *arg, Py_ssize_t i, const char **form
         if (p->message != NULL)
             PyErr_SetString(PyExc_TypeError, p->message);
         else
-            PyErr_Format(PyExc_TypeError, "%.150s%s argument %zd must be sequence of length %zd, not %zd", p->function != NULL ? p->function : "",
-                         p->function != NULL ? "()" : "", (outer >= 0 ? outer : i) + 1, wanted, n);
+            PyErr_Format(PyExc_TypeError, "%.150s%sargument %zd must be sequence of length %zd, not %zd", p->function != NULL ? p->function : "",
+                         p->function != NULL ? "() " : "", (outer >= 0 ? outer : i) + 1, wanted, n);
         return 0;
     }
     p->group = outer >= 0 ? outer : i;

@@ -215,6 +215,12 @@ PyTypeObject *py_exception_types(size_t *n)
     }
     types[NUMBER_OSError].tp_str = os_str;
     types[NUMBER_OSError].tp_getset = os_getset;
+    for (i = 0; i < COUNT; i++)
+        if (i == NUMBER_UnicodeDecodeError || i == NUMBER_UnicodeEncodeError || i == NUMBER_UnicodeTranslateError) {
+            types[i].tp_init = py_unicode_error_init;
+            types[i].tp_str = py_unicode_error_str;
+            types[i].tp_getset = py_unicode_error_getset + (i == NUMBER_UnicodeTranslateError);
+        }
     stop = &types[NUMBER_StopIteration];
     if (!(stop->tp_flags & Py_TPFLAGS_READY)) {
         stop->tp_basicsize = sizeof(PyStopIterationObject);

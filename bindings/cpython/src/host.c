@@ -356,6 +356,9 @@ static void close_api(cvm *vm)
     PyErr_SetHandledException(NULL);
     Py_CLEAR(py->flying);
     Py_CLEAR(py->unraisable);
+    Py_CLEAR(py->error_handlers);
+    Py_CLEAR(py->codec_searches);
+    Py_CLEAR(py->codecs);
     Py_CLEAR(py->defs);
     if (py->modules != NULL)
         PyDict_Clear(py->modules);

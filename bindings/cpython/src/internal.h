@@ -69,6 +69,7 @@ typedef struct py_state {
     PyObject *interned, *empty_tuple;
     PyObject *unraisable;           /* NULL, or what gets exceptions that nobody else can get */
     struct _PyWeakReference *told, *last_told;      /* their objects went, and their callbacks are still to be called */
+    PyObject *error_handlers, *codec_searches, *codecs;     /* NULL, or what PyCodec_ functions registered; the known codecs */
     PyObject *defs;                 /* modules of single-phase definitions, by the address of these */
     py_file *files;                 /* modules that are in shared objects */
     size_t file_count;
@@ -165,6 +166,16 @@ typedef struct py_text {            /* all zero: empty */
 void py_put(py_text *out, const char *bytes, size_t length);
 void py_put_text(py_text *out, const char *zero_terminated);
 void py_text_free(py_text *out);
+
+/* ---- bytes and text: codecs.c ------------------------------------------- */
+
+unsigned py_put_utf8(unsigned char *to, Py_UCS4 c);     /* up to 4 bytes */
+PyObject *py_decode_bad_utf8(const char *bytes, Py_ssize_t n, const char *errors);
+PyObject *py_encode_bad_utf8(PyObject *op, const char *errors);         /* it has lone surrogates */
+PyObject *py_encode_utf8(PyObject *op, const char *errors);
+int py_unicode_error_init(PyObject *error, PyObject *args, PyObject *kwargs);
+PyObject *py_unicode_error_str(PyObject *error);
+extern PyGetSetDef py_unicode_error_getset[];           /* the first is that of an encoding */
 
 /* ---- others ------------------------------------------------------------- */
 

@@ -60,7 +60,7 @@ size_t py_utf8_length(const char *bytes, size_t n, Py_UCS4 *largest)
     return length;
 }
 
-static unsigned put_character(unsigned char *to, Py_UCS4 c)
+unsigned py_put_utf8(unsigned char *to, Py_UCS4 c)
 {
     if (c < 0x80) {
         to[0] = (unsigned char)c;
@@ -132,40 +132,12 @@ static void decode_into(PyObject *op, const char *bytes, size_t n)
         PyUnicode_WRITE(U(op)->kind, U(op)->data, i, (Py_UCS4)next_character(&at, end));
 }
 
-static PyObject *bad_utf8(const char *bytes, Py_UCS4 at)
-{
-    return PyErr_Format(PyExc_UnicodeDecodeError, "'utf-8' codec can't decode byte 0x%02x in position %u: invalid data",
-                        (unsigned char)bytes[at], at);
-}
-
 PyObject *PyUnicode_DecodeUTF8(const char *bytes, Py_ssize_t n, const char *errors)
 {
     Py_UCS4 largest;
     size_t length = py_utf8_length(bytes, (size_t)n, &largest);
-    PyObject *op;
-    if (length == (size_t)-1) {
-        if (errors != NULL && strcmp(errors, "strict") != 0) {      /* one mark for each bad byte, or nothing */
-            const unsigned char *at = (const unsigned char *)bytes, *end = at + n;
-            Py_UCS4 *text = PyMem_Malloc(((size_t)n + 1) * sizeof *text);
-            Py_ssize_t i = 0;
-            while (text != NULL && at < end) {
-                int32_t c = next_character(&at, end);
-                if (c < 0 && strcmp(errors, "surrogateescape") == 0)
-                    text[i++] = 0xdc00u + *at;
-                else if (c < 0 && strcmp(errors, "ignore") != 0)
-                    text[i++] = 0xfffd;
-                else if (c >= 0)
-                    text[i++] = (Py_UCS4)c;
-                at += c < 0;
-            }
-            op = text != NULL ? PyUnicode_FromKindAndData(4, text, i) : PyErr_NoMemory();
-            PyMem_Free(text);
-            return op;
-        }
-        return bad_utf8(bytes, largest);
-    }
-    op = PyUnicode_New((Py_ssize_t)length, largest);
-    if (op != NULL)
+    PyObject *op = length != (size_t)-1 ? PyUnicode_New((Py_ssize_t)length, largest) : py_decode_bad_utf8(bytes, n, errors);
+    if (op != NULL && length != (size_t)-1)
         decode_into(op, bytes, (size_t)n);
     return op;
 }
@@ -283,59 +255,6 @@ PyObject *PyUnicode_FromObject(PyObject *op)
     return PyUnicode_FromKindAndData((int)PyUnicode_KIND(op), PyUnicode_DATA(op), PyUnicode_GET_LENGTH(op));
 }
 
-/* ---- codecs --------------------------------------------------------------- */
-
-/* The name without blanks and case: "utf8", "latin1", "ascii". */
-static int is_codec(const char *encoding, const char *name)
-{
-    for (; *encoding != '\0'; encoding++) {
-        if (*encoding == '-' || *encoding == '_')
-            continue;
-        if (tolower((unsigned char)*encoding) != *name++)
-            return 0;
-    }
-    return *name == '\0';
-}
-
-static int codec_of(const char *encoding)
-{
-    if (encoding == NULL || is_codec(encoding, "utf8"))
-        return 'u';
-    if (is_codec(encoding, "latin1") || is_codec(encoding, "iso88591"))
-        return 'l';
-    if (is_codec(encoding, "ascii") || is_codec(encoding, "usascii"))
-        return 'a';
-    PyErr_Format(PyExc_LookupError, "unknown encoding: %s", encoding);
-    return 0;
-}
-
-PyObject *PyUnicode_DecodeLatin1(const char *bytes, Py_ssize_t n, const char *errors)
-{
-    (void)errors;
-    return PyUnicode_FromKindAndData(1, bytes, n);
-}
-
-PyObject *PyUnicode_DecodeASCII(const char *bytes, Py_ssize_t n, const char *errors)
-{
-    Py_ssize_t i;
-    (void)errors;
-    for (i = 0; i < n; i++)
-        if (bytes[i] & 0x80)
-            return PyErr_Format(PyExc_UnicodeDecodeError, "'ascii' codec can't decode byte 0x%02x in position %zd: ordinal not in range(128)",
-                                (unsigned char)bytes[i], i);
-    return PyUnicode_FromKindAndData(1, bytes, n);
-}
-
-PyObject *PyUnicode_Decode(const char *bytes, Py_ssize_t n, const char *encoding, const char *errors)
-{
-    switch (codec_of(encoding)) {
-    case 'u': return PyUnicode_DecodeUTF8(bytes, n, errors);
-    case 'l': return PyUnicode_DecodeLatin1(bytes, n, errors);
-    case 'a': return PyUnicode_DecodeASCII(bytes, n, errors);
-    default: return NULL;
-    }
-}
-
 PyObject *PyUnicode_FromEncodedObject(PyObject *op, const char *encoding, const char *errors)
 {
     Py_buffer view;
@@ -376,10 +295,10 @@ const char *PyUnicode_AsUTF8AndSize(PyObject *op, Py_ssize_t *n)
             Py_UCS4 c = PyUnicode_READ(u->kind, u->data, i);
             if (Py_UNICODE_IS_SURROGATE(c)) {
                 PyMem_Free(text);
-                PyErr_Format(PyExc_UnicodeEncodeError, "'utf-8' codec can't encode character '\\u%04x' in position %zd: surrogates not allowed", c, i);
+                Py_XDECREF(py_encode_bad_utf8(op, NULL));
                 return NULL;
             }
-            at += put_character(at, c);
+            at += py_put_utf8(at, c);
         }
         *at = '\0';
         u->utf8_length = (char *)at - text;
@@ -395,42 +314,19 @@ const char *PyUnicode_AsUTF8(PyObject *op)
     return PyUnicode_AsUTF8AndSize(op, NULL);
 }
 
-PyObject *PyUnicode_AsUTF8String(PyObject *op)
+PyObject *py_encode_utf8(PyObject *op, const char *errors)
 {
     Py_ssize_t n;
     const char *utf8 = PyUnicode_AsUTF8AndSize(op, &n);
-    return utf8 != NULL ? PyBytes_FromStringAndSize(utf8, n) : NULL;
+    if (utf8 != NULL)
+        return PyBytes_FromStringAndSize(utf8, n);
+    if (errors == NULL || !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+        return NULL;
+    PyErr_Clear();
+    return py_encode_bad_utf8(op, errors);
 }
 
-static PyObject *as_bytes(PyObject *op, Py_UCS4 limit, const char *name)
-{
-    Py_ssize_t i, n = PyUnicode_GET_LENGTH(op);
-    PyObject *bytes = PyBytes_FromStringAndSize(NULL, n);
-    for (i = 0; bytes != NULL && i < n; i++) {
-        Py_UCS4 c = PyUnicode_READ_CHAR(op, i);
-        if (c >= limit) {
-            Py_DECREF(bytes);
-            return PyErr_Format(PyExc_UnicodeEncodeError, "'%s' codec can't encode character '\\u%04x' in position %zd: ordinal not in range(%u)",
-                                name, c, i, limit);
-        }
-        PyBytes_AS_STRING(bytes)[i] = (char)c;
-    }
-    return bytes;
-}
-
-PyObject *PyUnicode_AsASCIIString(PyObject *op) { return as_bytes(op, 128, "ascii"); }
-PyObject *PyUnicode_AsLatin1String(PyObject *op) { return as_bytes(op, 256, "latin-1"); }
-
-PyObject *PyUnicode_AsEncodedString(PyObject *op, const char *encoding, const char *errors)
-{
-    (void)errors;
-    switch (codec_of(encoding)) {
-    case 'u': return PyUnicode_AsUTF8String(op);
-    case 'l': return PyUnicode_AsLatin1String(op);
-    case 'a': return PyUnicode_AsASCIIString(op);
-    default: return NULL;
-    }
-}
+PyObject *PyUnicode_AsUTF8String(PyObject *op) { return py_encode_utf8(op, NULL); }
 
 Py_UNICODE *PyUnicode_AsUnicode(PyObject *op)
 {
@@ -987,11 +883,11 @@ static PyObject *repr(PyObject *op)
             py_put(&out, c == '\\' ? "\\\\" : quote == '"' ? "\\\"" : "\\'", 2);
         else if (c == '\n' || c == '\t' || c == '\r')
             py_put_text(&out, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r");
-        else if (c < ' ' || c == 0x7f || (c > 0x7f && c < 0xa1) || Py_UNICODE_IS_SURROGATE(c)) {
-            snprintf((char *)text, sizeof text, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
+        else if (c < ' ' || c == 0x7f || (c > 0x7f && c < 0xa1) || (c >= 0xd800 && c < 0xf900) || c >= 0xe0000) {
+            snprintf((char *)text, sizeof text, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
             py_put_text(&out, (char *)text);
         } else
-            py_put(&out, (char *)text, put_character(text, c));
+            py_put(&out, (char *)text, py_put_utf8(text, c));
     }
     py_put(&out, quote == '"' ? "\"" : "'", 1);
     result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.bytes, (Py_ssize_t)out.length);

@@ -89,23 +89,13 @@ PyObject *PyUnicode_FromObject(PyObject *op);
 PyObject *PyUnicode_FromEncodedObject(PyObject *op, const char *encoding, const char *errors);
 PyObject *PyUnicode_InternFromString(const char *utf8);
 void PyUnicode_InternInPlace(PyObject **op);
-PyObject *PyUnicode_Decode(const char *bytes, Py_ssize_t size, const char *encoding, const char *errors);
-PyObject *PyUnicode_DecodeUTF8(const char *bytes, Py_ssize_t size, const char *errors);
-PyObject *PyUnicode_DecodeUTF8Stateful(const char *bytes, Py_ssize_t size, const char *errors, Py_ssize_t *consumed);
-PyObject *PyUnicode_DecodeLatin1(const char *bytes, Py_ssize_t size, const char *errors);
-PyObject *PyUnicode_DecodeASCII(const char *bytes, Py_ssize_t size, const char *errors);
 const char *PyUnicode_AsUTF8(PyObject *op);
 const char *PyUnicode_AsUTF8AndSize(PyObject *op, Py_ssize_t *size);
-PyObject *PyUnicode_AsUTF8String(PyObject *op);
-PyObject *PyUnicode_AsASCIIString(PyObject *op);
-PyObject *PyUnicode_AsLatin1String(PyObject *op);
-PyObject *PyUnicode_AsEncodedString(PyObject *op, const char *encoding, const char *errors);
 Py_UNICODE *PyUnicode_AsUnicode(PyObject *op);
 Py_UCS4 *PyUnicode_AsUCS4Copy(PyObject *op);
 Py_UCS4 *PyUnicode_AsUCS4(PyObject *op, Py_UCS4 *to, Py_ssize_t room, int with_zero);
 Py_ssize_t PyUnicode_AsWideChar(PyObject *op, wchar_t *to, Py_ssize_t room);
 wchar_t *PyUnicode_AsWideCharString(PyObject *op, Py_ssize_t *size);    /* PyMem_Free'd by the caller */
-#define PyUnicode_DecodeLocale(bytes, errors) PyUnicode_DecodeUTF8((bytes), (Py_ssize_t)strlen(bytes), (errors))
 PyObject *_PyUnicode_Copy(PyObject *op);
 #define PyUnicode_DecodeFSDefault PyUnicode_FromString                  /* (names of files are UTF-8) */
 #define PyUnicode_DecodeFSDefaultAndSize PyUnicode_FromStringAndSize
