@@ -168,7 +168,7 @@ class TestGems < Minitest::Test
     assert_equal ["pkg/rawrefcount-#{VERSION}.gem"], README.scan(%r{pkg/\S+\.gem}).uniq
     dependency = Gem::Requirement.new(README[/add_dependency "rawrefcount", "(.*?)"/, 1])
     assert dependency.satisfied_by?(Gem::Version.new(VERSION))
-    assert dependency.satisfied_by?(Gem::Version.new(VERSION).bump)         # 1.1 is compatible, 2.0 is not
+    assert dependency.satisfied_by?(Gem::Version.new(VERSION).bump)         # 2.1 is compatible, 3.0 is not
     refute dependency.satisfied_by?(Gem::Version.new("#{VERSION.to_i + 1}.0"))
   end
 
