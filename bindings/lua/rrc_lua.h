@@ -3795,7 +3795,7 @@ static void rrcl_work(rrcl_state *state, size_t max)
     rrcl_run_pending(state, RRCL_DEALLOCS);
 }
 
-/* The same in a __gc. A script's full collection does all pending work. */
+/* The same in a __gc. A script's full collection does all pending work; its first sentinel also makes a whole step. */
 static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, size_t max)
 {
     rrcl_work(state, max);
@@ -4181,6 +4181,8 @@ static int rrcl_sentinel_gc(lua_State *L)
         return 0;
     if (state->step.stage == RRCL_NO_STEP)
         units = 0;
+    if (is_first && rrcl_is_full_collection(L, state))
+        units = SIZE_MAX;
     rrcl_let_go_of_closed(L, state);
     rrcl_work_in_gc(L, state, units);
     if (state->hidden != NULL && !state->calls_pay && (state->step.stage == RRCL_STEP_OPEN || rrcl_is_busy(state)))

@@ -249,10 +249,10 @@ case("T5 a reference moves after the step, with a touch", function()
   local a, b = new(1), new(2)
   a:set(1, { "callback" })
   rawrefcount.step()
-  collectgarbage()
+  nodes.collect()
   a:move(1, b, 1)
   a = nil
-  collectgarbage() collectgarbage()
+  nodes.collect() nodes.collect()
   equal(b:get(1)[1], "callback")
 end)
 
@@ -262,10 +262,10 @@ case("T5 control: without the touch it is lost", function()
   for _ = 1, 5 do                       -- the next one by itself is far off then
     rawrefcount.step()
   end
-  collectgarbage()
+  nodes.collect()
   a:move(1, b, 1, "no touch")
   a = nil
-  collectgarbage() collectgarbage()
+  nodes.collect() nodes.collect()
   rawrefcount.step()
   equal(b:get(1), nil)
 end)
@@ -506,10 +506,10 @@ case("T6 C takes a reference after the step, and its owner dies", function()
   for _ = 1, 5 do                       -- the next one by itself is far off then
     rawrefcount.step()
   end
-  collectgarbage()
+  nodes.collect()
   nodes.hold(a:get(1))
   a = nil
-  collectgarbage() collectgarbage() collectgarbage()
+  nodes.collect() nodes.collect() nodes.collect()
   equal(nodes.live(), 0)
   equal(nodes.held(1)[1], "callback")
 end)

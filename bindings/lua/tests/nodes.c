@@ -494,6 +494,13 @@ static int nodes_native(lua_State *L)
     return 0;
 }
 
+/* A full collection that is not a script's. */
+static int nodes_collect(lua_State *L)
+{
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    return 0;
+}
+
 static int nodes_check(lua_State *L)
 {
     int code = rrc_check(rrc_lua_heap(L));
@@ -527,7 +534,8 @@ int luaopen_nodes(lua_State *L)
         { "new", node_new }, { "hold", nodes_hold }, { "held", nodes_held }, { "release", nodes_release },
         { "ids", nodes_ids }, { "live", nodes_live }, { "freed", nodes_freed }, { "traversals", nodes_traversals },
         { "call", nodes_call }, { "raise", nodes_raise }, { "native", nodes_native }, { "check", nodes_check }, { "take", nodes_take },
-        { "taken", nodes_taken }, { "drop", nodes_drop }, { "retake", nodes_retake }, { "use", node_use }, { NULL, NULL }
+        { "taken", nodes_taken }, { "drop", nodes_drop }, { "retake", nodes_retake }, { "use", node_use }, { "collect", nodes_collect },
+        { NULL, NULL }
     };
     *(cell **)lua_newuserdata(L, sizeof(cell *)) = NULL;
     lua_setfield(L, LUA_REGISTRYINDEX, "nodes.held");

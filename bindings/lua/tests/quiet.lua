@@ -9,8 +9,7 @@ local random = math.random
 math.randomseed(seed)
 if _VERSION > "Lua 5.3" then collectgarbage(random(2) == 1 and "generational" or "incremental") end
 
--- A step comes after at most 64 cycles. What it let go takes three more.
-local MOST = 70
+local MOST = 4
 
 -- Make up to `most` nodes, some of which are in cycles over both heaps, while Lua's collector goes on. Those that live
 -- go to `kept`.
