@@ -516,7 +516,8 @@ described("ownership", function()
   equal(keys:get_string("a", "d"), "4;-5;") equal(keys:get_string("a", "e"), "p;q;")
   equal(table.concat(keys:get_keys("a"), " "), "b c d e")
   equal(table.concat(Gio.ThemedIcon.new_from_names({ "a" }):get_names(), " "), "a a-symbolic")    -- nothing is
-  equal(GLib.Bytes.new("abc\0def"):get_data(), "abc\0def") equal(GLib.Bytes.new_take("xy"):get_size(), 2)
+  equal(GLib.Bytes.new("abc\0def"):get_data(), "abc\0def")
+  equal(GLib.Bytes.new_take("taken by C"):get_data(), "taken by C")
   local bytes = GLib.Bytes.new({ 97, 98 })
   equal(bytes:unref_to_data(), "ab") equal(bytes:get_data(), "ab")              -- C takes a copy
   equal(Gio.MemoryInputStream.new_from_bytes("text"):read_bytes(10):get_data(), "text")
