@@ -55,6 +55,7 @@ extern "C" {
 #include "cpy/functions.h"
 #include "cpy/modules.h"
 #include "cpy/others.h"
+#include "cpy/context.h"
 
 #ifdef __cplusplus
 }

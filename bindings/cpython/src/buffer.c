@@ -288,7 +288,7 @@ static PyBufferProcs array_as_buffer = { array_getbuffer, array_releasebuffer };
 
 PyTypeObject PyByteArray_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "bytearray", .tp_basicsize = sizeof(PyByteArrayObject),
-    .tp_dealloc = array_dealloc, .tp_repr = array_repr, .tp_as_sequence = &py_bytearray_as_sequence,
+    .tp_dealloc = array_dealloc, .tp_repr = array_repr, .tp_as_number = &py_bytes_as_number, .tp_as_sequence = &py_bytearray_as_sequence,
     .tp_as_mapping = &py_bytearray_as_mapping, .tp_methods = py_bytearray_methods,
     .tp_hash = PyObject_HashNotImplemented, .tp_as_buffer = &array_as_buffer, .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_richcompare = array_richcompare, .tp_iter = PySeqIter_New, .tp_new = array_new

@@ -271,6 +271,7 @@ static PyObject *bytes_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return PyObject_Bytes(x);
 }
 
+PyNumberMethods py_bytes_as_number = { .nb_remainder = py_bytes_format };
 static PySequenceMethods as_sequence = { .sq_length = length, .sq_concat = concat, .sq_repeat = repeat, .sq_item = item,
     .sq_contains = py_bytes_contain };
 static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = py_subscript };
@@ -278,7 +279,7 @@ static PyBufferProcs as_buffer = { getbuffer, NULL };
 
 PyTypeObject PyBytes_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "bytes", .tp_basicsize = offsetof(PyBytesObject, ob_sval) + 1,
-    .tp_itemsize = 1, .tp_repr = repr, .tp_hash = hash, .tp_as_sequence = &as_sequence, .tp_as_mapping = &as_mapping,
+    .tp_itemsize = 1, .tp_repr = repr, .tp_hash = hash, .tp_as_number = &py_bytes_as_number, .tp_as_sequence = &as_sequence, .tp_as_mapping = &as_mapping,
     .tp_as_buffer = &as_buffer, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BYTES_SUBCLASS,
     .tp_richcompare = richcompare, .tp_iter = PySeqIter_New, .tp_methods = py_bytes_methods, .tp_new = bytes_new
 };

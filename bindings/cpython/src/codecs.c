@@ -484,9 +484,9 @@ static Py_ssize_t bad(const char **reason, const char *text, Py_ssize_t n)
 static Py_ssize_t next_utf8(const unsigned char *s, Py_ssize_t n, Py_UCS4 *c, const char **reason)
 {
     Py_ssize_t more = *s < 0x80 ? 0 : *s < 0xc2 || *s >= 0xf5 ? -1 : *s < 0xe0 ? 1 : *s < 0xf0 ? 2 : 3, i;
-    *c = more == 0 ? *s : *s & (0x3fu >> more);
     if (more < 0)
         return bad(reason, "invalid start byte", 1);
+    *c = more == 0 ? *s : *s & (0x3fu >> more);
     for (i = 1; i <= more; i++) {
         if (i == n)
             return bad(reason, "unexpected end of data", n);

@@ -182,8 +182,8 @@ typedef struct percent {                /* what stands between a % and its conve
 } percent;
 
 typedef struct percent_args {
-    PyObject *format;
-    const char *at;
+    const char *format, *at, *end;      /* zero-terminated */
+    int is_bytes;                       /* the format, and what is made of it */
     PyObject *from;                     /* a tuple, or the one argument */
     Py_ssize_t used;                    /* of it */
     PyObject *mapping;                  /* NULL: there are no keys */
@@ -309,15 +309,83 @@ static PyObject *character_of(PyObject *arg)
     return PyUnicode_FromOrdinal((int)c);
 }
 
+static PyObject *byte_of(PyObject *arg)
+{
+    long c = -1;
+    char byte;
+    if ((PyBytes_Check(arg) || PyByteArray_Check(arg)) && PyObject_Size(arg) == 1)
+        return PyBytes_FromObject(arg);
+    if (PyIndex_Check(arg)) {
+        c = PyLong_AsLong(arg);
+        if (c < 0 || c > 255) {
+            PyErr_SetString(PyExc_OverflowError, "%c arg not in range(256)");
+            return NULL;
+        }
+        byte = (char)c;
+        return PyBytes_FromStringAndSize(&byte, 1);
+    }
+    PyErr_SetString(PyExc_TypeError, "%c requires an integer in range(256) or a single byte");
+    return NULL;
+}
+
+/* The bytes are new, or NULL. */
+static int put_percent_bytes(py_text *out, const percent *f, PyObject *bytes)
+{
+    Py_ssize_t n = bytes != NULL ? PyBytes_GET_SIZE(bytes) : 0;
+    if (f->precision >= 0 && n > f->precision)
+        n = f->precision;
+    if (bytes != NULL)
+        put_field(out, f, NULL, PyBytes_AS_STRING(bytes), (size_t)n, n);
+    Py_XDECREF(bytes);
+    return bytes != NULL;
+}
+
+static int is_bytes_like(PyObject *arg)
+{
+    PyObject *method = PyObject_CheckBuffer(arg) ? NULL : py_lookup_special(arg, "__bytes__");
+    int yes = PyObject_CheckBuffer(arg) || method != NULL;
+    Py_XDECREF(method);
+    if (!yes && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "%%b requires a bytes-like object, or an object that implements __bytes__, not '%.100s'", Py_TYPE(arg)->tp_name);
+    return yes;
+}
+
+/* The conversions that are others in bytes. -1: it is none of these. */
+static int put_bytes_argument(py_text *out, char conversion, const percent *f, PyObject *arg)
+{
+    switch (conversion) {
+    case 's': case 'b': return is_bytes_like(arg) && put_percent_bytes(out, f, PyObject_Bytes(arg));
+    case 'c': return put_percent_bytes(out, &(percent){ .left = f->left, .width = f->width, .precision = -1 }, byte_of(arg));
+    case 'r': return put_percent_text(out, f, PyObject_ASCII(arg));
+    default: return -1;
+    }
+}
+
+static int bad_conversion(const percent_args *args)
+{
+    size_t index = (size_t)(args->at - args->format), n = 1;
+    Py_UCS4 c = (unsigned char)*args->at, largest;
+    if (!args->is_bytes) {
+        index = py_utf8_length(args->format, index, &largest);
+        n += (size_t)(c >= 0xc0) + (c >= 0xe0) + (c >= 0xf0);
+        if (n > 1)
+            py_utf8_length(args->at, n, &c);        /* (the largest one of one character) */
+    }
+    PyErr_Format(PyExc_ValueError, "unsupported format character '%c' (0x%x) at index %zd", c >= 31 && c <= 126 ? (int)c : '?', (int)c, (Py_ssize_t)index);
+    return 0;
+}
+
 /* The conversion at args->at. */
 static int put_argument(py_text *out, percent_args *args, const percent *f)
 {
     char conversion = *args->at;
     PyObject *arg = next_argument(args);
-    const char *c;
-    Py_ssize_t index = 0;
+    int done;
     if (arg == NULL)
         return 0;
+    done = args->is_bytes ? put_bytes_argument(out, conversion, f, arg) : -1;
+    if (done >= 0)
+        return done;
     switch (conversion) {
     case 's': return put_percent_text(out, f, PyObject_Str(arg));
     case 'r': return put_percent_text(out, f, PyObject_Repr(arg));
@@ -325,12 +393,7 @@ static int put_argument(py_text *out, percent_args *args, const percent *f)
     case 'c': return put_percent_text(out, &(percent){ .left = f->left, .width = f->width, .precision = -1 }, character_of(arg));
     case 'd': case 'i': case 'u': case 'o': case 'x': case 'X': return put_percent_int(out, f, conversion, arg);
     case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': return put_percent_float(out, f, conversion, arg);
-    default:
-        for (c = PyUnicode_AsUTF8(args->format); c < args->at; c++)
-            index += ((unsigned char)*c & 0xc0) != 0x80;
-        PyErr_Format(PyExc_ValueError, "unsupported format character '%c' (0x%x) at index %zd",
-                     31 <= conversion && conversion <= 126 ? conversion : '?', (int)PyUnicode_READ_CHAR(args->format, index), index);
-        return 0;
+    default: return bad_conversion(args);
     }
 }
 
@@ -350,7 +413,7 @@ static int read_key(percent_args *args)
         PyErr_SetString(PyExc_ValueError, "incomplete format key");
         return 0;
     }
-    key = PyUnicode_FromStringAndSize(begin, args->at - 1 - begin);
+    key = args->is_bytes ? PyBytes_FromStringAndSize(begin, args->at - 1 - begin) : PyUnicode_FromStringAndSize(begin, args->at - 1 - begin);
     Py_XSETREF(args->value, key != NULL ? PyObject_GetItem(args->mapping, key) : NULL);
     args->used = 0;
     Py_XDECREF(key);
@@ -420,31 +483,60 @@ static int put_percent(py_text *out, percent_args *args)
     return 1;
 }
 
+/* 0 after a failure. */
+static int put_all(py_text *out, percent_args *args)
+{
+    PyObject *from = args->from;
+    int ok = 1;
+    if (PyMapping_Check(from) && !PyTuple_Check(from) && !PyUnicode_Check(from)
+        && !(args->is_bytes && (PyBytes_Check(from) || PyByteArray_Check(from))))
+        args->mapping = from;
+    while (ok && args->at < args->end) {
+        const char *mark = memchr(args->at, '%', (size_t)(args->end - args->at)), *stop = mark != NULL ? mark : args->end;
+        py_put(out, args->at, (size_t)(stop - args->at));
+        args->at = stop + (mark != NULL);
+        ok = mark == NULL || put_percent(out, args);
+    }
+    if (ok && args->mapping == NULL && args->used < (PyTuple_Check(from) ? PyTuple_GET_SIZE(from) : 1)) {
+        PyErr_Format(PyExc_TypeError, "not all arguments converted during %s formatting", args->is_bytes ? "bytes" : "string");
+        ok = 0;
+    }
+    Py_XDECREF(args->value);
+    if (ok && out->full)
+        PyErr_NoMemory();
+    return ok && !out->full;
+}
+
 PyObject *PyUnicode_Format(PyObject *format, PyObject *from)
 {
     py_text out = { 0 };
-    percent_args args = { .format = format, .at = PyUnicode_AsUTF8(format), .from = from };
+    Py_ssize_t n = 0;
+    const char *text = PyUnicode_AsUTF8AndSize(format, &n);
+    percent_args args = { .format = text, .at = text, .end = text + n, .from = from };
     PyObject *result = NULL;
-    int ok = args.at != NULL;
-    if (PyMapping_Check(from) && !PyTuple_Check(from) && !PyUnicode_Check(from))
-        args.mapping = from;
-    while (ok && *args.at != '\0') {
-        size_t n = strcspn(args.at, "%");
-        py_put(&out, args.at, n);
-        args.at += n;
-        if (*args.at != '\0') {
-            args.at++;
-            ok = put_percent(&out, &args);
-        }
-    }
-    if (ok && args.mapping == NULL && args.used < (PyTuple_Check(from) ? PyTuple_GET_SIZE(from) : 1)) {
-        PyErr_SetString(PyExc_TypeError, "not all arguments converted during string formatting");
-        ok = 0;
-    }
-    if (ok)
-        result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);
-    Py_XDECREF(args.value);
+    if (text != NULL && put_all(&out, &args))
+        result = PyUnicode_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);
     py_text_free(&out);
+    return result;
+}
+
+PyObject *py_bytes_format(PyObject *a, PyObject *from)
+{
+    py_text out = { 0 };
+    PyObject *format, *result = NULL;
+    percent_args args = { .from = from, .is_bytes = 1 };
+    if (!PyBytes_Check(a) && !PyByteArray_Check(a))
+        Py_RETURN_NOTIMPLEMENTED;
+    format = PyBytes_FromObject(a);         /* (a bytearray can change meanwhile) */
+    if (format == NULL)
+        return NULL;
+    args.format = args.at = PyBytes_AS_STRING(format);
+    args.end = args.at + PyBytes_GET_SIZE(format);
+    if (put_all(&out, &args))
+        result = PyBytes_Check(a) ? PyBytes_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length)
+                                  : PyByteArray_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);
+    py_text_free(&out);
+    Py_DECREF(format);
     return result;
 }
 

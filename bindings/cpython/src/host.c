@@ -220,7 +220,8 @@ static PyTypeObject *const static_types[] = {
     &PyFloat_Type, &PyComplex_Type, &PyBytes_Type, &PyByteArray_Type, &PyMemoryView_Type, &PySlice_Type, &PyCFunction_Type, &PyFunction_Type,
     &py_host_type, &PyMethod_Type, &PyMethodDescr_Type, &PyClassMethodDescr_Type, &PyGetSetDescr_Type, &PyMemberDescr_Type,
     &PyWrapperDescr_Type, &PyClassMethod_Type, &PyStaticMethod_Type, &PyInstanceMethod_Type, &PyProperty_Type, &PySuper_Type, &PyModule_Type,
-    &PyModuleDef_Type, &PyRange_Type, &py_seqiter_type, &py_calliter_type, &_PyWeakref_RefType, &PyCapsule_Type, &PyCode_Type, &PyFrame_Type,
+    &PyModuleDef_Type, &PyRange_Type, &py_seqiter_type, &py_calliter_type, &_PyWeakref_RefType, &_PyWeakref_ProxyType,
+    &_PyWeakref_CallableProxyType, &PyCapsule_Type, &PyCode_Type, &PyFrame_Type, &PyContext_Type, &PyContextVar_Type, &PyContextToken_Type,
     &PyTraceBack_Type, &py_managed_buffer_type, &PyDictProxy_Type, &PyReversed_Type, &PyEnum_Type, &PyMap_Type, &PyFilter_Type, &PyZip_Type
 };
 
@@ -359,6 +360,7 @@ static void close_api(cvm *vm)
     Py_CLEAR(py->error_handlers);
     Py_CLEAR(py->codec_searches);
     Py_CLEAR(py->codecs);
+    Py_CLEAR(py->context);
     Py_CLEAR(py->defs);
     if (py->modules != NULL)
         PyDict_Clear(py->modules);

@@ -70,6 +70,7 @@ typedef struct py_state {
     PyObject *unraisable;           /* NULL, or what gets exceptions that nobody else can get */
     struct _PyWeakReference *told, *last_told;      /* their objects went, and their callbacks are still to be called */
     PyObject *error_handlers, *codec_searches, *codecs;     /* NULL, or what PyCodec_ functions registered; the known codecs */
+    PyObject *context;              /* NULL, or the one that is entered, or was made when a variable was set: see context.c */
     PyObject *defs;                 /* modules of single-phase definitions, by the address of these */
     py_file *files;                 /* modules that are in shared objects */
     size_t file_count;
@@ -141,6 +142,9 @@ void py_unraisable(const char *where, PyObject *op);        /* the exception tha
 
 void py_tell_weakrefs(PyObject *op);    /* op is garbage: weak references to it are dead, and if it is one itself, it is. No program runs */
 void py_call_back(void);                /* the callbacks that are due */
+void py_ref_dealloc(PyObject *op);
+int py_ref_traverse(PyObject *op, visitproc visit, void *arg);
+int py_ref_clear(PyObject *op);
 
 /* ---- borrowed references, in debug builds: borrow.c ----------------------- */
 
@@ -185,8 +189,10 @@ PyObject *py_str(const char *text);                     /* interned, borrowed; N
 extern PyTypeObject py_host_type, py_seqiter_type, py_calliter_type, py_listiter_type, py_managed_buffer_type;
 PyObject *py_subscript(PyObject *op, PyObject *key);       /* of list, tuple, bytes and str */
 PyObject *py_format_spec(PyObject *op, PyObject *spec);     /* __format__ of str, int and float */
+PyObject *py_bytes_format(PyObject *format, PyObject *args);     /* of bytes and bytearray */
 PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs);
 extern PyMethodDef py_bytes_methods[], py_bytearray_methods[];
+extern PyNumberMethods py_bytes_as_number;
 extern PySequenceMethods py_bytearray_as_sequence;
 extern PyMappingMethods py_bytearray_as_mapping;
 int py_bytes_contain(PyObject *op, PyObject *part);

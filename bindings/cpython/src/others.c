@@ -126,7 +126,7 @@ static PyObject *ref_make(PyTypeObject *type, PyObject *op, PyObject *callback)
         next = r->wr_next;
         if (target(r) == NULL)
             tell(r);                    /* what the header will do later: now there is a new reference */
-        else if (callback == NULL && r->wr_callback == NULL && Py_IS_TYPE(r, type) && type == &_PyWeakref_RefType)
+        else if (callback == NULL && r->wr_callback == NULL && Py_IS_TYPE(r, type) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE))
             return Py_NewRef(r);
     }
     r = R(_PyObject_New(type));
@@ -155,13 +155,18 @@ PyObject *PyWeakref_NewRef(PyObject *op, PyObject *callback)
     return ref_make(&_PyWeakref_RefType, op, callback);
 }
 
+PyObject *PyWeakref_NewProxy(PyObject *op, PyObject *callback)
+{
+    return ref_make(PyCallable_Check(op) ? &_PyWeakref_CallableProxyType : &_PyWeakref_ProxyType, op, callback);
+}
+
 PyObject *PyWeakref_GetObject(PyObject *ref)
 {
     PyObject *op = target(R(ref));
     return op != NULL ? op : Py_None;
 }
 
-static void ref_dealloc(PyObject *op)
+void py_ref_dealloc(PyObject *op)
 {
     PyObject_GC_UnTrack(op);
     unlink_ref(R(op));
@@ -169,13 +174,13 @@ static void ref_dealloc(PyObject *op)
     Py_TYPE(op)->tp_free(op);
 }
 
-static int ref_traverse(PyObject *op, visitproc visit, void *arg)
+int py_ref_traverse(PyObject *op, visitproc visit, void *arg)
 {
     Py_VISIT(R(op)->wr_callback);
     return 0;
 }
 
-static int ref_clear(PyObject *op)
+int py_ref_clear(PyObject *op)
 {
     unlink_ref(R(op));
     Py_CLEAR(R(op)->wr_callback);
@@ -218,7 +223,7 @@ static Py_hash_t ref_hash(PyObject *op)
 static PyObject *ref_richcompare(PyObject *a, PyObject *b, int op)
 {
     PyObject *x, *y, *result;
-    if ((op != Py_EQ && op != Py_NE) || !PyWeakref_Check(a) || !PyWeakref_Check(b))
+    if ((op != Py_EQ && op != Py_NE) || !PyWeakref_CheckRef(a) || !PyWeakref_CheckRef(b))
         Py_RETURN_NOTIMPLEMENTED;
     x = Py_XNewRef(target(R(a)));
     y = Py_XNewRef(target(R(b)));
@@ -241,8 +246,8 @@ static PyMemberDef ref_members[] = {
 
 PyTypeObject _PyWeakref_RefType = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "weakref", .tp_basicsize = sizeof(PyWeakReference),
-    .tp_dealloc = ref_dealloc, .tp_repr = ref_repr, .tp_hash = ref_hash, .tp_call = ref_call,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, .tp_traverse = ref_traverse, .tp_clear = ref_clear,
+    .tp_dealloc = py_ref_dealloc, .tp_repr = ref_repr, .tp_hash = ref_hash, .tp_call = ref_call,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, .tp_traverse = py_ref_traverse, .tp_clear = py_ref_clear,
     .tp_richcompare = ref_richcompare, .tp_members = ref_members, .tp_init = ref_init, .tp_alloc = PyType_GenericAlloc,
     .tp_new = ref_new, .tp_free = PyObject_GC_Del
 };

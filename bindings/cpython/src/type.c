@@ -106,7 +106,8 @@ static void tell_header(PyTypeObject *type)
     rrc->tp_traverse = (int (*)(rrc_object *, rrc_visitproc, void *))(void (*)(void))type->tp_traverse;
     rrc->tp_clear = type->tp_clear != NULL ? slot_clear : NULL;
     rrc->tp_finalize = type->tp_finalize != NULL ? slot_finalize : NULL;
-    rrc->tp_clear_weakrefs = type->tp_weaklistoffset > 0 || PyType_IsSubtype(type, &_PyWeakref_RefType) ? slot_clear_weakrefs : NULL;
+    rrc->tp_clear_weakrefs = type->tp_weaklistoffset > 0 || PyType_IsSubtype(type, &_PyWeakref_RefType) || type == &_PyWeakref_ProxyType
+                          || type == &_PyWeakref_CallableProxyType ? slot_clear_weakrefs : NULL;
     rrc->tp_outside = type->tp_outside != NULL ? slot_outside : NULL;
     type->ob_base.spare = py_spare_kind(type);
 }

@@ -15,7 +15,7 @@ static int is_different(const char *encoding, const char *handler)
 {
     return handler != NULL && ((strcmp(handler, "surrogatepass") == 0 && strncmp(encoding, "utf-8", 5) != 0)
                                || ((strcmp(handler, "no such handler") == 0 || handler[0] == 'x')
-                                   && (encoding[6] != '\0' || encoding[0] == 'U')));
+                                   && (strlen(encoding) > 6 || encoding[0] == 'U')));
 }
 
 /* As show, but without characters of which it may be disputed whether they can be printed. */

@@ -47,6 +47,9 @@ static const char program[] =
     "(define D (class \"D\" (list C) (dict \"f\" (lambda (self x) (call (super D self) 'f x))))) (call (D) 'f text)"
     "(with (D) (lambda (x) (set-attr! x 'me x))) (call-kw (builtin \"dict\") nil (dict \"a\" text)) (module \"m\") (import \"m\")"
     "(define s (set 1 text c)) (call s 'union (array 1 2)) (py \"^\" s (frozenset 1 5 6 7 8 9)) (str s) (contains? s (set 1))"
+    "(call \"a\xe2\x82\xac\" 'encode \"ascii\" \"backslashreplace\") (call (bytes text) 'decode \"utf-16\" \"replace\")"
+    "(catch (builtin \"UnicodeError\") (lambda () (call \"a\xe2\x82\xac\" 'encode \"latin-1\")))"
+    "(py \"%\" (bytes \"%d %r %s\") (tuple 5 text (bytes text))) (call text 'encode \"utf-32\")"
     "(as-list s) (call s 'difference_update (array text 3)) (call s 'pop)"
     "(equal? (as-list (attr c 'a)) (attr c 'a)) (gc) (run-pending 0) (check-links)";
 

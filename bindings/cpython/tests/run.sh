@@ -108,7 +108,7 @@ module simplejson simplejson simplejson/_speedups.c simplejson._speedups
 # ---- what CPython says too
 python_headers=$(python3 -c 'import sys, sysconfig; sys.version_info[:2] == (3, 11) and print(sysconfig.get_path("include"))' 2>/dev/null)
 mkdir -p "$out/python"
-for name in weak same sets more words octets kinds wide encodes; do
+for name in weak same sets more words octets kinds wide encodes variables; do
     says=$here/$name.txt
     [ -f "$says" ] || says=$here/$name.utf8
     # shellcheck disable=SC2086

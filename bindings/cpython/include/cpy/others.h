@@ -2,7 +2,7 @@
 #ifndef CPY_OTHERS_H
 #define CPY_OTHERS_H
 
-extern PyTypeObject _PyWeakref_RefType, PyCapsule_Type;
+extern PyTypeObject _PyWeakref_RefType, _PyWeakref_ProxyType, _PyWeakref_CallableProxyType, PyCapsule_Type;
 
 typedef struct _PyWeakReference {
     PyObject_HEAD
@@ -12,10 +12,12 @@ typedef struct _PyWeakReference {
     size_t made_for;            /* (private) if the object waited as garbage: the collection that had found it */
 } PyWeakReference;
 
-#define PyWeakref_Check(op) PyObject_TypeCheck(op, &_PyWeakref_RefType)
-#define PyWeakref_CheckRef PyWeakref_Check
+#define PyWeakref_CheckRef(op) PyObject_TypeCheck(op, &_PyWeakref_RefType)
+#define PyWeakref_CheckProxy(op) (Py_IS_TYPE(op, &_PyWeakref_ProxyType) || Py_IS_TYPE(op, &_PyWeakref_CallableProxyType))
+#define PyWeakref_Check(op) (PyWeakref_CheckRef(op) || PyWeakref_CheckProxy(op))
 #define PyWeakref_CheckRefExact(op) Py_IS_TYPE(op, &_PyWeakref_RefType)
 PyObject *PyWeakref_NewRef(PyObject *op, PyObject *callback);
+PyObject *PyWeakref_NewProxy(PyObject *op, PyObject *callback);
 PyObject *PyWeakref_GetObject(PyObject *ref);                   /* borrowed */
 #define PyWeakref_GET_OBJECT(ref) PyWeakref_GetObject(_PyObject_CAST(ref))
 void PyObject_ClearWeakRefs(PyObject *op);
