@@ -1886,7 +1886,8 @@ struct rrc_heap {
     rrci_chunk   *pool;             /* spare chunks */
     size_t        pool_count;
     size_t        chunk_count;      /* all chunks: in lists, the queue and the pool */
-    size_t        room_for_links, room_for_tracked;     /* chunks and directories are enough for so many */
+    size_t        spare_links;      /* chunks and directories are enough for so many more */
+    size_t        room_for_tracked; /* ... and for so many tracked objects */
 
     /* The search for cycles. */
     rrci_stage    stage;
@@ -2346,11 +2347,18 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
     return RRC_OK;
 }
 
-/* Reserve the chunks and directories for so many, and note for how many these are enough. */
-static RRCI_NOINLINE int rrci_reserve_more(rrc_heap *heap, size_t links, size_t tracked)
+#define RRCI_MAX_LINKS ((size_t)1 << 30)        /* an index and bits of a hash share 32 bits: see rrci_table */
+
+/* I5: reserve all that collections, rrc_unlink and rrc_run_pending can need for `more` links besides those that are
+   there, and for so many tracked objects, but for dictionaries. Some more links are reserved. So few calls of rrc_link
+   come here, and those that are made and dissolved in turn do not. */
+static RRCI_NOINLINE int rrci_reserve_lists(rrc_heap *heap, size_t more, size_t tracked)
 {
-    size_t chunks = rrci_chunks_needed(links, tracked);
-    heap->room_for_links = heap->room_for_tracked = 0;
+    size_t needed = rrci_count_records(heap) + more, links = (needed + RRC_CHUNK_LINKS / 2) | (RRC_CHUNK_LINKS - 1);
+    size_t chunks = rrci_chunks_needed(links, tracked += heap->walked);
+    heap->spare_links = heap->room_for_tracked = 0;
+    if (needed > RRCI_MAX_LINKS)
+        return RRC_ELIMIT;
     if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
                                rrci_directory_needed(links, 0)) != RRC_OK)
         return RRC_ENOMEM;
@@ -2367,23 +2375,9 @@ static RRCI_NOINLINE int rrci_reserve_more(rrc_heap *heap, size_t links, size_t 
     }
     if (rrci_is_directory_long(&heap->directory, rrci_directory_needed(links, 0)))
         return RRC_OK;                  /* there was no memory for a shorter one: try again next time */
-    heap->room_for_links = links | (RRC_CHUNK_LINKS - 1);
+    heap->spare_links = links - needed;
     heap->room_for_tracked = tracked > 0 ? tracked | (RRCI_CHUNK_OBS - 1) : 0;
     return RRC_OK;
-}
-
-/* With room for so many more links, directories may be too long. */
-#define RRCI_MUCH_ROOM ((size_t)32 * RRC_CHUNK_LINKS)
-
-/* I5: reserve all that collections, rrc_unlink and rrc_run_pending can need for so many links and
-   tracked objects, but for dictionaries. */
-RRCI_ALWAYS_INLINE int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
-{
-    tracked += heap->walked;
-    if (links <= heap->room_for_links && tracked <= heap->room_for_tracked
-        && heap->room_for_links - links < RRCI_MUCH_ROOM)
-        return RRC_OK;
-    return rrci_reserve_more(heap, links, tracked);
 }
 
 /* ---- lists ---- */
@@ -2854,7 +2848,6 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 #define RRCI_FIRST 2u                   /* the entry of index 0, without hash bits */
 #define RRCI_GROUP ((size_t)16)
 #define RRCI_LINE (RRCI_GROUP * sizeof(uint32_t))
-#define RRCI_MAX_LINKS ((size_t)1 << 30)
 #define RRCI_PAGE_GROUPS ((size_t)4 * RRC_CHUNK_LINKS)  /* groups in a page */
 #define RRCI_PAGE_ENTRIES (RRCI_PAGE_GROUPS * RRCI_GROUP)
 #define RRCI_STEP ((size_t)RRC_CHUNK_LINKS)     /* groups or records that a new link brings forward */
@@ -3295,7 +3288,7 @@ static size_t rrci_trim(rrc_heap *heap, size_t max)
     size_t enough = rrci_chunks_needed(rrci_count_records(heap), rrci_count_tracked(heap) + heap->walked), done = 0;
     int kind;
     enough += enough / 4;
-    heap->room_for_links = heap->room_for_tracked = 0;
+    heap->spare_links = heap->room_for_tracked = 0;
     while (heap->pool != NULL && heap->chunk_count > enough && done < max) {
         rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
         heap->chunk_count--;
@@ -5002,16 +4995,11 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 
 /* ---- links ---- */
 
-/* I5: reserve all that collections and rrc_unlink can need from now on, with one more link in list
-   `kind`, and `more` records besides. */
-static int rrci_reserve(rrc_heap *heap, int kind, size_t more)
+/* I5: reserve room for one more link of list `kind` in its dictionary, and in that of the list it is promoted to. */
+static int rrci_reserve_keys(rrc_heap *heap, int kind)
 {
     rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
-    size_t links = rrci_count_records(heap) + 1 + more;
-    if (links > RRCI_MAX_LINKS)
-        return RRC_ELIMIT;
-    if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
-        return RRC_ENOMEM;
+    size_t links;
     if (target->dict.on && target != old
         && rrci_dict_reserve(heap, target, target->count + 1, target->count + 1 + heap->crowded_out) != RRC_OK) {
         if (!target->dict.optional)
@@ -5025,6 +5013,19 @@ static int rrci_reserve(rrc_heap *heap, int kind, size_t more)
         rrci_dict_turn_off(&old->dict);
     }
     return RRC_OK;
+}
+
+/* I5: reserve all that collections and rrc_unlink can need from now on, with one more link in list
+   `kind`, and `more` records besides. */
+RRCI_ALWAYS_INLINE int rrci_reserve(rrc_heap *heap, int kind, size_t more)
+{
+    int code = RRC_OK;
+    if (heap->spare_links > more)
+        heap->spare_links -= 1 + more;
+    else
+        code = rrci_reserve_lists(heap, 1 + more, rrci_count_tracked(heap));
+    return code == RRC_OK && (heap->list[kind].dict.on || heap->list[kind & RRCI_O].dict.on)
+               ? rrci_reserve_keys(heap, kind) : code;
 }
 
 /* The ob of p's P link, or NULL. `kind` is the P list of p's generation. */
@@ -8007,7 +8008,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     if (tracked + heap->walked > heap->room_for_tracked) {
         if (tracked > RRCI_MAX_TRACKED)
             return rrci_error(heap, RRC_ELIMIT, function, ob, NULL, "");
-        if (rrci_reserve_lists(heap, rrci_count_records(heap), tracked) != RRC_OK)
+        if (rrci_reserve_lists(heap, 0, tracked) != RRC_OK)
             return RRC_ENOMEM;
     }
     rrci_whiten(heap, rrci_gc_head_of(ob));
@@ -8132,7 +8133,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
     if (heap->gc_walking++ == 0)        /* from here to rrci_end_walk, removed objects leave holes */
         heap->walked = rrci_count_waiting(heap) + (heap->searched ? 2 * heap->gc[RRCI_TRACKED].count : 0);
     if (heap->gc_walking == 1 && heap->walked > 0
-        && rrci_reserve_lists(heap, rrci_count_records(heap), rrci_count_tracked(heap)) != RRC_OK) {
+        && rrci_reserve_lists(heap, 0, rrci_count_tracked(heap)) != RRC_OK) {
         rrci_error(heap, RRC_ENOMEM, "rrc_gc_visit_objects", NULL, NULL, "no object was visited");
         go_on = 0;
     }
@@ -8990,7 +8991,7 @@ static void rrci_check_tracked(rrci_checker *checker)
 static void rrci_check_reserves(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
-    size_t links = rrci_count_links(heap) + heap->queue.count, tracked = rrci_count_tracked(heap) + heap->walked;
+    size_t links = rrci_count_records(heap), tracked = rrci_count_tracked(heap) + heap->walked;
     size_t chunks = 0;
     const rrci_chunk *chunk;
     int kind;
@@ -8999,8 +9000,8 @@ static void rrci_check_reserves(rrci_checker *checker)
     if (chunks != heap->pool_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the pool of chunks is damaged");
     if ((links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(links, tracked))
-        || (heap->room_for_links > 0
-            && heap->chunk_count < rrci_chunks_needed(heap->room_for_links, heap->room_for_tracked)))
+        || (heap->spare_links > 0
+            && heap->chunk_count < rrci_chunks_needed(links + heap->spare_links, heap->room_for_tracked)))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: there are too few chunks");
     if ((links > 0 && heap->directory.capacity < rrci_directory_needed(links, 0))
         || (tracked > 0 && heap->gc_directory.capacity < rrci_directory_needed(0, tracked)))
