@@ -20,6 +20,7 @@ int main(int argc, char **argv)
 {
     static const cvm_layer *const layers[] = { &cvm_lisp_layer, &cvm_python_layer, NULL };
     int from, to = 1, status;
+    py_set_arguments(argc, argv);
     extensions = malloc((size_t)argc * sizeof *extensions);
     if (extensions == NULL)
         return 1;

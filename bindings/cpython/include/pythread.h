@@ -20,6 +20,7 @@ int PyThread_acquire_lock(PyThread_type_lock lock, int waits);     /* 0: another
 typedef enum PyLockStatus { PY_LOCK_FAILURE, PY_LOCK_ACQUIRED, PY_LOCK_INTR } PyLockStatus;
 PyLockStatus PyThread_acquire_lock_timed(PyThread_type_lock lock, PY_TIMEOUT_T microseconds, int by_signals);   /* < 0: waits for ever */
 void PyThread_release_lock(PyThread_type_lock lock);
+unsigned long PyThread_get_thread_native_id(void);
 unsigned long PyThread_get_thread_ident(void);
 
 /* A value for each thread. */

@@ -17,11 +17,13 @@
 #define T_USHORT 10
 #define T_UINT 11
 #define T_ULONG 12
+#define T_STRING_INPLACE 13
 #define T_BOOL 14
 #define T_OBJECT_EX 16
 #define T_LONGLONG 17
 #define T_ULONGLONG 18
 #define T_PYSSIZET 19
+#define T_NONE 20
 
 #define READONLY 1
 #define Py_RELATIVE_OFFSET 8            /* from the fields of PyObject_GetTypeData */

@@ -131,6 +131,8 @@ static PyObject *member_get(PyObject *op, PyObject *x, PyObject *type)
     case T_DOUBLE: return PyFloat_FromDouble(*(double *)(void *)field);
     case T_STRING: return *(char **)(void *)field != NULL ? PyUnicode_FromString(*(char **)(void *)field) : Py_NewRef(Py_None);
     case T_OBJECT: return Py_NewRef(*(PyObject **)(void *)field != NULL ? *(PyObject **)(void *)field : Py_None);
+    case T_STRING_INPLACE: return PyUnicode_FromString(field);
+    case T_NONE: return Py_NewRef(Py_None);
     case T_CHAR: return PyUnicode_FromStringAndSize(field, 1);
     case T_BYTE: return PyLong_FromLong(*(signed char *)field);
     case T_UBYTE: return PyLong_FromLong(*(unsigned char *)field);

@@ -121,6 +121,9 @@ static PyObject *os_get(PyObject *op, void *number) { return Py_NewRef(os_argume
 static PyObject *os_str(PyObject *op)
 {
     PyObject *code = os_argument(op, 0), *text = os_argument(op, 1), *name = os_argument(op, 2);
+    PyObject *name2 = os_argument(op, 4);
+    if (name != Py_None && name2 != Py_None)
+        return PyUnicode_FromFormat("[Errno %S] %S: %R -> %R", code, text, name, name2);
     if (name != Py_None)
         return PyUnicode_FromFormat("[Errno %S] %S: %R", code, text, name);
     return code != Py_None ? PyUnicode_FromFormat("[Errno %S] %S", code, text) : exception_str(op);
@@ -128,7 +131,7 @@ static PyObject *os_str(PyObject *op)
 
 static PyGetSetDef os_getset[] = {
     { "errno", os_get, NULL, NULL, (void *)0 }, { "strerror", os_get, NULL, NULL, (void *)1 },
-    { "filename", os_get, NULL, NULL, (void *)2 }, { NULL, NULL, NULL, NULL, NULL }
+    { "filename", os_get, NULL, NULL, (void *)2 }, { "filename2", os_get, NULL, NULL, (void *)4 }, { NULL, NULL, NULL, NULL, NULL }
 };
 
 /* ---- attributes ----------------------------------------------------------------- */
@@ -176,6 +179,28 @@ static PyTypeObject types[COUNT];
 #define CPY_DEFINE_EXCEPTION(name, base) PyObject *PyExc_##name = (PyObject *)(void *)&types[NUMBER_##name];
 CPY_EXCEPTIONS(CPY_DEFINE_EXCEPTION)
 
+/* OSError itself becomes the type of its number. */
+static PyObject *os_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static const struct { int code, number; } numbers[] = {
+        { ENOENT, NUMBER_FileNotFoundError }, { EACCES, NUMBER_PermissionError }, { EPERM, NUMBER_PermissionError },
+        { EEXIST, NUMBER_FileExistsError }, { EAGAIN, NUMBER_BlockingIOError }, { EALREADY, NUMBER_BlockingIOError },
+        { EINPROGRESS, NUMBER_BlockingIOError }, { EWOULDBLOCK, NUMBER_BlockingIOError }, { EPIPE, NUMBER_BrokenPipeError },
+        { ESHUTDOWN, NUMBER_BrokenPipeError }, { ECHILD, NUMBER_ChildProcessError }, { ECONNABORTED, NUMBER_ConnectionAbortedError },
+        { ECONNREFUSED, NUMBER_ConnectionRefusedError }, { ECONNRESET, NUMBER_ConnectionResetError }, { EINTR, NUMBER_InterruptedError },
+        { EISDIR, NUMBER_IsADirectoryError }, { ENOTDIR, NUMBER_NotADirectoryError }, { ESRCH, NUMBER_ProcessLookupError },
+        { ETIMEDOUT, NUMBER_TimeoutError }
+    };
+    PyObject *code = PyTuple_GET_SIZE(args) >= 2 ? PyTuple_GET_ITEM(args, 0) : NULL;
+    intptr_t n;
+    size_t i;
+    if (type == &types[NUMBER_OSError] && code != NULL && PyLong_Check(code) && py_long_fits(code, &n))
+        for (i = 0; i < Py_ARRAY_LENGTH(numbers); i++)
+            if (numbers[i].code == n)
+                return exception_new(&types[numbers[i].number], args, kwargs);
+    return exception_new(type, args, kwargs);
+}
+
 PyTypeObject *py_exception_types(size_t *n)
 {
     static const char *const names[] = {
@@ -213,6 +238,7 @@ PyTypeObject *py_exception_types(size_t *n)
             t->tp_base = &types[bases[i]];
         }
     }
+    types[NUMBER_OSError].tp_new = os_new;
     types[NUMBER_OSError].tp_str = os_str;
     types[NUMBER_OSError].tp_getset = os_getset;
     for (i = 0; i < COUNT; i++)
@@ -406,15 +432,21 @@ void _PyErr_SetKeyError(PyObject *key)
     Py_XDECREF(args);
 }
 
-/* name may be NULL. */
-PyObject *PyErr_SetFromErrnoWithFilenameObject(PyObject *type, PyObject *name)
+/* The names may be NULL. */
+PyObject *PyErr_SetFromErrnoWithFilenameObjects(PyObject *type, PyObject *name, PyObject *name2)
 {
     int code = errno;
-    PyObject *value = name != NULL ? Py_BuildValue("isO", code, strerror(code), name) : Py_BuildValue("is", code, strerror(code));
+    PyObject *value = name == NULL ? Py_BuildValue("is", code, strerror(code)) : name2 == NULL ? Py_BuildValue("isO", code, strerror(code), name)
+                    : Py_BuildValue("isOiO", code, strerror(code), name, 0, name2);
     if (value != NULL)
         PyErr_SetObject(type, value);
     Py_XDECREF(value);
     return NULL;
+}
+
+PyObject *PyErr_SetFromErrnoWithFilenameObject(PyObject *type, PyObject *name)
+{
+    return PyErr_SetFromErrnoWithFilenameObjects(type, name, NULL);
 }
 
 PyObject *PyErr_SetFromErrno(PyObject *type) { return PyErr_SetFromErrnoWithFilenameObject(type, NULL); }
@@ -432,17 +464,24 @@ PyObject *PyErr_SetFromErrnoWithFilename(PyObject *type, const char *name)
 }
 
 /* name and path become attributes; they may be NULL. */
-PyObject *PyErr_SetImportError(PyObject *message, PyObject *name, PyObject *path)
+PyObject *PyErr_SetImportErrorSubclass(PyObject *type, PyObject *message, PyObject *name, PyObject *path)
 {
     PyObject *error;
+    if (!PyErr_GivenExceptionMatches(type, PyExc_ImportError))
+        return PyErr_Format(PyExc_TypeError, "expected a subclass of ImportError");
     if (message == NULL)
         return PyErr_Format(PyExc_TypeError, "expected a message argument");
-    error = PyObject_CallOneArg(PyExc_ImportError, message);
+    error = PyObject_CallOneArg(type, message);
     if (error != NULL && PyObject_SetAttrString(error, "name", name != NULL ? name : Py_None) == 0
         && PyObject_SetAttrString(error, "path", path != NULL ? path : Py_None) == 0)
-        PyErr_SetObject(PyExc_ImportError, error);
+        PyErr_SetObject(type, error);
     Py_XDECREF(error);
     return NULL;
+}
+
+PyObject *PyErr_SetImportError(PyObject *message, PyObject *name, PyObject *path)
+{
+    return PyErr_SetImportErrorSubclass(PyExc_ImportError, message, name, path);
 }
 
 /* The value as an exception of the type. */
@@ -606,6 +645,28 @@ int PyErr_WarnFormat(PyObject *category, Py_ssize_t level, const char *format, .
     va_end(args);
     if (text != NULL)
         code = PyErr_WarnEx(category, PyUnicode_AsUTF8(text), level);
+    Py_XDECREF(text);
+    return code;
+}
+
+int PyErr_WarnExplicit(PyObject *category, const char *message, const char *file, int line, const char *module, PyObject *registry)
+{
+    (void)module, (void)registry;
+    fprintf(stderr, "%s:%d: ", file, line);
+    return PyErr_WarnEx(category, message, 1);
+}
+
+int PyErr_ResourceWarning(PyObject *source, Py_ssize_t level, const char *format, ...)
+{
+    va_list args;
+    PyObject *text;
+    int code = -1;
+    (void)source;
+    va_start(args, format);
+    text = PyUnicode_FromFormatV(format, args);
+    va_end(args);
+    if (text != NULL)
+        code = PyErr_WarnEx(PyExc_ResourceWarning, PyUnicode_AsUTF8(text), level);
     Py_XDECREF(text);
     return code;
 }

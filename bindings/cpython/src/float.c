@@ -88,17 +88,20 @@ PyObject *PyFloat_FromString(PyObject *text)
 char *PyOS_double_to_string(double n, char code, int precision, int flags, int *type)
 {
     size_t size = 400 + (size_t)(precision > 0 ? precision : 0);
-    char *text = PyMem_Malloc(size), format[8];
+    char *start = PyMem_Malloc(size + 1), *text = start, format[8];
     int digits;
-    (void)type;
     if (text == NULL)
         return (void *)PyErr_NoMemory();
+    if (type != NULL)
+        *type = isnan(n) ? Py_DTST_NAN : isinf(n) ? Py_DTST_INFINITE : Py_DTST_FINITE;
+    if ((flags & Py_DTSF_SIGN) && !isnan(n) && !signbit(n))
+        *text++ = '+';
     snprintf(format, sizeof format, "%%%s.*%c", flags & Py_DTSF_ALT ? "#" : "", code);
     if (isnan(n) || isinf(n)) {
         strcpy(text, isnan(n) ? "nan" : n > 0 ? "inf" : "-inf");
         for (digits = 0; isupper((unsigned char)code) && text[digits] != '\0'; digits++)
             text[digits] = (char)toupper((unsigned char)text[digits]);
-        return text;
+        return start;
     }
     if (code != 'r') {
         snprintf(text, size, format, precision, n);
@@ -128,7 +131,7 @@ char *PyOS_double_to_string(double n, char code, int precision, int flags, int *
     }
     if ((flags & Py_DTSF_ADD_DOT_0) && strpbrk(text, ".en") == NULL)
         strcat(text, ".0");
-    return text;
+    return start;
 }
 
 static PyObject *repr(PyObject *op)

@@ -361,6 +361,7 @@ static void close_api(cvm *vm)
     Py_CLEAR(py->codec_searches);
     Py_CLEAR(py->codecs);
     Py_CLEAR(py->context);
+    Py_CLEAR(py->dict);
     Py_CLEAR(py->defs);
     if (py->modules != NULL)
         PyDict_Clear(py->modules);
@@ -390,6 +391,7 @@ static void attend(cvm *vm)
 static void free_api(cvm *vm)
 {
     py_state *py = py_state_of(vm);
+    py_call_at_exit(vm);
     while (py->file_count > 0) {
         PyMem_Free(py->files[--py->file_count].name);
         PyMem_Free(py->files[py->file_count].path);

@@ -71,6 +71,9 @@ typedef struct py_state {
     struct _PyWeakReference *told, *last_told;      /* their objects went, and their callbacks are still to be called */
     PyObject *error_handlers, *codec_searches, *codecs;     /* NULL, or what PyCodec_ functions registered; the known codecs */
     PyObject *context;              /* NULL, or the one that is entered, or was made when a variable was set: see context.c */
+    PyObject *dict;                 /* NULL, or that of PyThreadState_GetDict */
+    void (*at_exit[32])(void);      /* of Py_AtExit */
+    size_t at_exit_count;
     PyObject *defs;                 /* modules of single-phase definitions, by the address of these */
     py_file *files;                 /* modules that are in shared objects */
     size_t file_count;
@@ -180,6 +183,11 @@ PyObject *py_encode_utf8(PyObject *op, const char *errors);
 int py_unicode_error_init(PyObject *error, PyObject *args, PyObject *kwargs);
 PyObject *py_unicode_error_str(PyObject *error);
 extern PyGetSetDef py_unicode_error_getset[];           /* the first is that of an encoding */
+
+/* ---- the process: process.c --------------------------------------------- */
+
+void py_set_arguments(int argc, char *const *argv);
+void py_call_at_exit(cvm *vm);
 
 /* ---- others ------------------------------------------------------------- */
 

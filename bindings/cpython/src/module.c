@@ -204,6 +204,34 @@ PyObject *PyState_FindModule(PyModuleDef *def)
     return op;
 }
 
+int PyState_AddModule(PyObject *op, PyModuleDef *def)
+{
+    PyObject *key = PyLong_FromVoidPtr(def);
+    int code = key != NULL ? PyDict_SetItem(PY->defs, key, op) : -1;
+    Py_XDECREF(key);
+    return code;
+}
+
+int PyState_RemoveModule(PyModuleDef *def)
+{
+    PyObject *key = PyLong_FromVoidPtr(def);
+    int code = key != NULL ? PyDict_Contains(PY->defs, key) : -1;
+    if (code > 0)
+        code = PyDict_DelItem(PY->defs, key);
+    Py_XDECREF(key);
+    return code;
+}
+
+PyObject *PyModule_GetFilenameObject(PyObject *op)
+{
+    PyObject *dict = PyModule_Check(op) ? PyModule_GetDict(op) : NULL, *name = dict != NULL ? PyDict_GetItemString(dict, "__file__") : NULL;
+    if (dict == NULL)
+        PyErr_BadArgument();
+    else if (name == NULL || !PyUnicode_Check(name))
+        PyErr_SetString(PyExc_SystemError, "module filename missing");
+    return name != NULL && PyUnicode_Check(name) ? Py_NewRef(name) : NULL;
+}
+
 /* ---- the type -------------------------------------------------------------------------- */
 
 static void dealloc(PyObject *op)

@@ -1294,7 +1294,15 @@ static PyObject *object_format(PyObject *op, PyObject *spec)
     return PyObject_Str(op);
 }
 
+static PyObject *object_sizeof(PyObject *op, PyObject *none)
+{
+    Py_ssize_t n = Py_TYPE(op)->tp_itemsize > 0 ? Py_SIZE(op) : 0;
+    (void)none;
+    return PyLong_FromSsize_t(Py_TYPE(op)->tp_basicsize + Py_ABS(n) * Py_TYPE(op)->tp_itemsize);
+}
+
 static PyMethodDef object_methods[] = {
+    { "__sizeof__", object_sizeof, METH_NOARGS, NULL },
     { "__format__", object_format, METH_O, NULL },
     { "__reduce__", object_reduce, METH_NOARGS, NULL }, { "__reduce_ex__", object_reduce, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL }

@@ -2,6 +2,8 @@
  * CPython: variables.txt. */
 #define PY_SSIZE_T_CLEAN
 #include "say.h"
+#include <pythread.h>
+#include <signal.h>
 
 static void show_var(const char *what, PyObject *var, PyObject *otherwise)
 {
@@ -248,9 +250,117 @@ static void formats(void)
     percent("x %*d", Py_BuildValue("(ii)", 6, 5));
 }
 
+/* ---- what else extensions ask for */
+
+static int ended;
+static void at_end(void) { ended++; }
+
+typedef struct { PyObject_VAR_HEAD char text[8]; double items[1]; } sized;
+static PyMemberDef sized_members[] = {
+    { "text", T_STRING_INPLACE, offsetof(sized, text), READONLY, NULL }, { "none", T_NONE, 0, READONLY, NULL }, { NULL, 0, 0, 0, NULL }
+};
+static PyTypeObject sized_type = {
+    PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "Sized", .tp_basicsize = offsetof(sized, items), .tp_itemsize = sizeof(double),
+    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_members = sized_members
+};
+
+static PyObject *written;
+static PyObject *write_to(PyObject *self, PyObject *text)
+{
+    (void)self;
+    say("write %R", text);
+    if (PyUnicode_GET_LENGTH(text) < 10)
+        Py_RETURN_NONE;
+    PyErr_SetString(PyExc_ValueError, "too long");
+    return NULL;
+}
+static PyMethodDef write_def = { "write", write_to, METH_O, NULL };
+
+static void rest(void)
+{
+    PyObject *op, *type, *value, *traceback, *name = PyUnicode_FromString("first"), *name2 = PyUnicode_FromString("second");
+    PyOS_sighandler_t before;
+    int argc = -1;
+    wchar_t **argv = NULL;
+    char *text;
+    size_t size;
+    say("others");
+    if (PyType_Ready(&sized_type) < 0)
+        return;
+    op = (PyObject *)PyObject_NewVar(sized, &sized_type, 5);
+    strcpy(((sized *)op)->text, "inside");
+    show("text", PyObject_GetAttrString(op, "text"));
+    show("none", PyObject_GetAttrString(op, "none"));
+    show_code("set", PyObject_SetAttrString(op, "text", name) < 0 ? -7 : 0);
+    PyErr_Clear();
+    value = PyObject_CallMethod(op, "__sizeof__", NULL);
+    size = PyLong_AsSize_t(value);
+    Py_DECREF(value);
+    say("%d", size == offsetof(sized, items) + 5 * sizeof(double));
+    Py_DECREF(op);
+    Py_GetArgcArgv(&argc, &argv);
+    say("%d %d", argc > 0, argv[0] != NULL && argv[0][0] != 0);
+    say("%d %d", Py_AtExit(at_end), ended);
+    before = PyOS_setsig(SIGUSR1, SIG_IGN);
+    say("%d %d", before == SIG_DFL, PyOS_getsig(SIGUSR1) == SIG_IGN);
+    say("%d", PyOS_setsig(SIGUSR1, before) == SIG_IGN);
+    say("%d", PyOS_getsig(-5) == SIG_ERR);
+    say("%d", PyThread_get_thread_native_id() != 0);
+    op = PyThreadState_GetDict();
+    say("%d %d", op != NULL && PyDict_Check(op), op == PyThreadState_GetDict());
+    op = PyEval_GetBuiltins();
+    say("%d", op != NULL && PyMapping_Check(op) && PyDict_GetItemString(op, "ValueError") == PyExc_ValueError);
+    op = PyCFunction_New(&write_def, NULL);
+    say("%s%s", PyEval_GetFuncName(op), PyEval_GetFuncDesc(op));
+    Py_DECREF(op);
+    say("%s%s", PyEval_GetFuncName(Py_None), PyEval_GetFuncDesc(Py_None));
+    written = PyObject_CallFunction((PyObject *)&PyType_Type, "s(){sN}", "File", "write", PyCFunction_New(&write_def, NULL));
+    show_code("write", PyFile_WriteString("some\n", written));
+    show_code("write", PyFile_WriteObject(name, written, 0));
+    show_code("write", PyFile_WriteObject(name, written, Py_PRINT_RAW));
+    show_code("write", PyFile_WriteString("far too long", written));
+    show_code("write", PyFile_WriteObject(name, Py_None, 0));
+    show_code("write", PyFile_WriteObject(name, NULL, 0));
+    Py_DECREF(written);
+    errno = ENOENT;
+    PyErr_SetFromErrnoWithFilenameObjects(PyExc_ValueError, name, name2);
+    show("two names", NULL);
+    errno = ENOENT;
+    PyErr_SetFromErrnoWithFilenameObjects(PyExc_OSError, name, name2);
+    show("two names", NULL);
+    for (argc = 1; argc < 140; argc++) {
+        op = PyObject_CallFunction(PyExc_OSError, "is", argc, "text");
+        say("%d %s", argc, Py_TYPE(op)->tp_name);
+        Py_DECREF(op);
+    }
+    PyErr_SetImportErrorSubclass(PyExc_ModuleNotFoundError, name, name2, NULL);
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    show("name", PyObject_GetAttrString(value, "name"));
+    PyErr_Restore(type, value, traceback);
+    show("import", NULL);
+    PyErr_SetImportErrorSubclass(PyExc_ValueError, name, NULL, NULL);
+    show("import", NULL);
+    text = PyOS_double_to_string(1.5, 'r', 0, Py_DTSF_SIGN, NULL);
+    say("%s", text);
+    PyMem_Free(text);
+    text = PyOS_double_to_string(-1.5, 'f', 3, Py_DTSF_SIGN, NULL);
+    say("%s", text);
+    PyMem_Free(text);
+    for (argc = 0; argc < 4; argc++) {
+        int kind = -1;
+        text = PyOS_double_to_string(argc == 0 ? 2.0 : argc == 1 ? Py_HUGE_VAL : argc == 2 ? -Py_HUGE_VAL : Py_NAN, 'g', 5, argc > 2 ? 0 : Py_DTSF_SIGN, &kind);
+        say("%s %d", text, kind);
+        PyMem_Free(text);
+    }
+    say("%d %d %d", PyGen_Check(name), PyCoro_CheckExact(name), PyAIter_Check(name));
+    Py_DECREF(name);
+    Py_DECREF(name2);
+}
+
 static PyObject *run(PyObject *self, PyObject *none)
 {
-    static void (*const all[])(void) = { contexts, weak_proxies, formats, NULL };
+    static void (*const all[])(void) = { contexts, weak_proxies, formats, rest, NULL };
     (void)self, (void)none;
     return say_all(all);
 }

@@ -30,9 +30,10 @@ CPY_EXCEPTIONS(CPY_DECLARE_EXCEPTION)
 #define PyExc_IOError PyExc_OSError
 #define PyExc_EnvironmentError PyExc_OSError
 
+/* What begins the struct of an exception. */
+#define PyException_HEAD PyObject_HEAD PyObject *dict, *args, *cause, *context, *traceback;
 typedef struct {
-    PyObject_HEAD
-    PyObject *dict, *args, *cause, *context, *traceback;
+    PyException_HEAD
 } PyBaseExceptionObject;
 
 typedef struct {
@@ -53,7 +54,9 @@ void _PyErr_BadInternalCall(const char *file, int line);
 PyObject *PyErr_SetFromErrno(PyObject *type);
 PyObject *PyErr_SetFromErrnoWithFilename(PyObject *type, const char *name);
 PyObject *PyErr_SetFromErrnoWithFilenameObject(PyObject *type, PyObject *name);
+PyObject *PyErr_SetFromErrnoWithFilenameObjects(PyObject *type, PyObject *name, PyObject *name2);
 PyObject *PyErr_SetImportError(PyObject *message, PyObject *name, PyObject *path);
+PyObject *PyErr_SetImportErrorSubclass(PyObject *type, PyObject *message, PyObject *name, PyObject *path);
 PyObject *PyErr_Occurred(void);
 void PyErr_Clear(void);
 void PyErr_Fetch(PyObject **type, PyObject **value, PyObject **traceback);
@@ -65,6 +68,9 @@ PyObject *PyErr_NewException(const char *name, PyObject *base, PyObject *dict);
 PyObject *PyErr_NewExceptionWithDoc(const char *name, const char *doc, PyObject *base, PyObject *dict);
 void PyErr_WriteUnraisable(PyObject *op);
 void PyErr_Print(void);
+#define PyErr_PrintEx(set_variables) ((void)(set_variables), PyErr_Print())
+int PyErr_WarnExplicit(PyObject *category, const char *message, const char *file, int line, const char *module, PyObject *registry);
+int PyErr_ResourceWarning(PyObject *source, Py_ssize_t level, const char *format, ...);
 int PyErr_WarnEx(PyObject *category, const char *message, Py_ssize_t level);
 #define PyErr_Warn(category, message) PyErr_WarnEx((category), (message), 1)
 int PyErr_WarnFormat(PyObject *category, Py_ssize_t level, const char *format, ...);

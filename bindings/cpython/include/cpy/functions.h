@@ -37,6 +37,7 @@ typedef struct {
 PyObject *PyCFunction_NewEx(PyMethodDef *def, PyObject *self, PyObject *module);
 #define PyCFunction_New(def, self) PyCFunction_NewEx((def), (self), NULL)
 PyObject *PyCMethod_New(PyMethodDef *def, PyObject *self, PyObject *module, PyTypeObject *type);
+#define PyCFunction_GET_CLASS(op) (((PyCFunctionObject *)(void *)(op))->mm_class)
 PyCFunction PyCFunction_GetFunction(PyObject *op);
 PyObject *PyCFunction_GetSelf(PyObject *op);
 int PyCFunction_GetFlags(PyObject *op);

@@ -58,7 +58,10 @@ int PyModule_AddFunctions(PyObject *module, PyMethodDef *defs);
 int PyModule_SetDocString(PyObject *module, const char *doc);
 #define PyModule_AddStringMacro(module, name) PyModule_AddStringConstant((module), #name, name)
 #define PyModule_AddIntMacro(module, name) PyModule_AddIntConstant((module), #name, name)
-PyObject *PyState_FindModule(PyModuleDef *def);
+PyObject *PyState_FindModule(PyModuleDef *def);                 /* borrowed */
+int PyState_AddModule(PyObject *module, PyModuleDef *def);
+int PyState_RemoveModule(PyModuleDef *def);
+PyObject *PyModule_GetFilenameObject(PyObject *module);
 
 /* There is no compiler for Python's language: NotImplementedError. Cython's C has such code for modules that may be there. */
 #define Py_single_input 256
@@ -82,6 +85,8 @@ int PySys_SetObject(const char *name, PyObject *value);         /* value NULL: i
 int PySys_Audit(const char *event, const char *format, ...);    /* (nobody looks) */
 void PySys_WriteStdout(const char *format, ...);
 void PySys_WriteStderr(const char *format, ...);
+void PySys_FormatStdout(const char *format, ...);               /* as PyUnicode_FromFormat */
+void PySys_FormatStderr(const char *format, ...);
 
 /* For code that names the types. No function takes one. */
 typedef struct {

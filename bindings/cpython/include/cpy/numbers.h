@@ -44,6 +44,8 @@ unsigned long PyLong_AsUnsignedLongMask(PyObject *op);
 unsigned long long PyLong_AsUnsignedLongLongMask(PyObject *op);
 double PyLong_AsDouble(PyObject *op);
 void *PyLong_AsVoidPtr(PyObject *op);
+#define PyLong_FromPid PyLong_FromLong
+#define PyLong_AsPid PyLong_AsLong
 int _PyLong_AsInt(PyObject *op);
 PyObject *_PyLong_DivmodNear(PyObject *a, PyObject *b); /* the quotient that is next, or even, and the remainder */
 PyObject *_PyLong_FromUid(unsigned id);           /* (-1 for the id that stands for none) */
@@ -108,8 +110,12 @@ double PyComplex_RealAsDouble(PyObject *op);
 double PyComplex_ImagAsDouble(PyObject *op);
 Py_complex PyComplex_AsCComplex(PyObject *op);
 
+#define Py_DTSF_SIGN 1
 #define Py_DTSF_ADD_DOT_0 2
 #define Py_DTSF_ALT 4
+#define Py_DTST_FINITE 0
+#define Py_DTST_INFINITE 1
+#define Py_DTST_NAN 2
 char *PyOS_double_to_string(double n, char code, int precision, int flags, int *type);
 #define PyOS_snprintf snprintf
 #define PyFPE_START_PROTECT(message, leave)

@@ -125,6 +125,44 @@ PyFrameObject *PyThreadState_GetFrame(PyThreadState *state);    /* NULL: there a
 #define PyCode_Check(op) Py_IS_TYPE(op, &PyCode_Type)
 #define PyFrame_Check(op) Py_IS_TYPE(op, &PyFrame_Type)
 
+#define PyInterpreterState_Main PyInterpreterState_Get
+PyObject *PyThreadState_GetDict(void);                          /* borrowed; NULL: the thread has no VM */
+#define PyInterpreterState_GetDict(state) ((void)(state), PyThreadState_GetDict())
+#define PyThreadState_GetID(state) ((uint64_t)(uintptr_t)(state))
+#define PyEval_InitThreads() ((void)0)
+#define PyEval_ThreadsInitialized() 1
+PyObject *PyEval_GetBuiltins(void);                             /* borrowed. There are no frames, and so no variables of one */
+#define PyEval_GetGlobals() ((PyObject *)NULL)
+#define PyEval_GetLocals() ((PyObject *)NULL)
+#define PyEval_GetFrame() ((PyFrameObject *)NULL)
+const char *PyEval_GetFuncName(PyObject *f);
+const char *PyEval_GetFuncDesc(PyObject *f);
+
+/* The process. */
+void Py_GetArgcArgv(int *argc, wchar_t ***argv);                /* they stay. None, if the command is not pvm */
+int Py_AtExit(void (*function)(void));                          /* when the VM has ended. -1: there are 32 already */
+#define Py_GetPlatform() "cvm"
+#define Py_GetCompiler() "[" __VERSION__ "]"
+#define Py_GetBuildInfo() "cvm"
+#define Py_GetCopyright() ""
+typedef void (*PyOS_sighandler_t)(int);
+PyOS_sighandler_t PyOS_getsig(int number);                      /* SIG_ERR after a failure */
+PyOS_sighandler_t PyOS_setsig(int number, PyOS_sighandler_t handler);
+#define PyOS_BeforeFork() ((void)0)
+#define PyOS_AfterFork_Parent() ((void)0)
+#define PyOS_AfterFork_Child() ((void)0)
+#define PyTraceMalloc_Track(domain, p, size) ((void)(domain), (void)(p), (void)(size), -2)     /* -2: nobody traces */
+#define PyTraceMalloc_Untrack(domain, p) ((void)(domain), (void)(p), -2)
+int PyFile_WriteObject(PyObject *op, PyObject *file, int flags);        /* by the method write of the file */
+int PyFile_WriteString(const char *utf8, PyObject *file);
+
+/* Kinds that the language does not have. */
+#define PyGen_Check(op) ((void)(op), 0)
+#define PyGen_CheckExact(op) ((void)(op), 0)
+#define PyCoro_CheckExact(op) ((void)(op), 0)
+#define PyAsyncGen_CheckExact(op) ((void)(op), 0)
+#define PyAIter_Check(op) ((void)(op), 0)
+
 PyObject *PyObject_Dir(PyObject *op);
 PyObject *PyObject_Bytes(PyObject *op);
 PyObject *Py_GenericAlias(PyObject *origin, PyObject *args);
