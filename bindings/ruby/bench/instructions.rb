@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# What an object with a Ruby value and a reference to another object costs, beside Ruby's own data object with two
-# VALUEs and write barriers (Nodes::Pair). It counts instructions by callgrind, so that other programs do not matter. Each
-# figure is a difference of two runs. `make bench-ruby`, or: ruby ... bench/instructions.rb [OBJECTS]
+# What an object with a Ruby value and a reference to another object costs (Nodes::Twin), beside Ruby's own data object
+# with two VALUEs and write barriers (Nodes::Pair). It counts instructions by callgrind, so that other programs do not
+# matter. Each figure is a difference of two runs. `make bench-ruby`, or: ruby ... bench/instructions.rb [OBJECTS]
 
 $stdout.sync = true
 require "rbconfig"
@@ -10,9 +10,9 @@ require "rbconfig"
 # One of a kind, which refers to a fresh value and to the one before.
 NEW = {
   data: ->(before) { Nodes::Pair.new(Object.new, before) },
-  gem: ->(before) { Nodes::Node.new(0, 2).tap { |n| n[0] = Object.new; n[1] = before } }
+  gem: ->(before) { Nodes::Twin.new(Object.new, before) }
 }.freeze
-STORE = { data: ->(object) { object.a = Object.new }, gem: ->(object) { object[0] = Object.new } }.freeze
+STORE = ->(object) { object.a = Object.new }
 
 def make(kind, n) = (1..n).each_with_object([]) { |_, all| all << NEW[kind].(all[-1]) }
 
@@ -23,7 +23,7 @@ WORK = {
     all = make(kind, n)
     4.times { GC.start }
     GC.disable
-    more.times { all.each { |object| STORE[kind].(object) } }
+    more.times { all.each(&STORE) }
   }],
   "a major collection" => [->(n) { 2 * n }, lambda { |kind, n, more|
     all = make(kind, n)

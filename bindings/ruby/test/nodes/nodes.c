@@ -631,6 +631,40 @@ static VALUE pair_set(VALUE self, VALUE value)
     return value;
 }
 
+/* The same as a counted object: Nodes::Twin. Its two fields own references. */
+typedef struct twin { rrc_object head; rrc_object *a, *b; } twin;
+static const rrc_member twin_members[] = { { "a", offsetof(twin, a) }, { "b", offsetof(twin, b) }, { NULL, 0 } };
+static const rrc_type twin_type = { .tp_name = "Twin", .tp_basicsize = sizeof(twin), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                    .tp_members = twin_members };
+
+static VALUE twin_initialize(VALUE self, VALUE a, VALUE b)
+{
+    twin *t = (twin *)rrc_gc_new(heap, &twin_type);
+    if (t != NULL && rrc_gc_track(heap, &t->head) == RRC_OK) {
+        rrc_ruby_initialize(self, &t->head);
+        t->a = rrc_ruby_hold(a);
+        t->b = NIL_P(b) ? NULL : rrc_ruby_hold(b);
+        return self;
+    }
+    if (t != NULL)
+        rrc_decref(heap, &t->head);
+    return rrc_ruby_initialize(self, NULL);
+}
+
+static VALUE twin_set(VALUE self, VALUE value)
+{
+    twin *t = (twin *)rrc_ruby_unwrap_for_write(self, &twin_type);
+    rrc_object *fresh = rrc_ruby_hold(value), *old = t->a;
+    t->a = fresh;
+    if (old != NULL)
+        rrc_decref(heap, old);
+    return value;
+}
+
+static const rrc_ruby_method twin_methods[] = {
+    { "initialize", RUBY_METHOD_FUNC(twin_initialize), 2, 0 }, { "a=", RUBY_METHOD_FUNC(twin_set), 1, 0 }, { NULL, NULL, 0, 0 },
+};
+
 /* The way without a collector that knows of C: a global root for each value. It is in a counted object, as libraries have
    them, or in an array. */
 typedef struct root {
@@ -730,6 +764,7 @@ void Init_nodes(void)
     define_reader(module, "Reader", &reader_type, reader_initialize);
     define_reader(module, "FinalReader", &final_reader_type, final_reader_initialize);
     define_reader(module, "BoldReader", &bold_reader_type, bold_reader_initialize);
+    rrc_ruby_define_class(module, &(rrc_ruby_class){ "Twin", &twin_type, 0, twin_methods, 0 });
     rb_undef_alloc_func(rb_define_class_under(module, "Pair", rb_cObject));
     rb_define_singleton_method(rb_const_get(module, rb_intern("Pair")), "new", pair_s_new, 2);
     rb_define_method(rb_const_get(module, rb_intern("Pair")), "a=", pair_set, 1);
