@@ -602,8 +602,6 @@ typedef struct rrcl_state {
     size_t      died;               /* proxies, up to now */
     uint32_t    ticked_in;          /* the value of `cycle` when the clock ticked last: see rrcl_read_clock */
     size_t      wrappers;           /* the proxies of wrappers */
-    size_t      wrappers_made;      /* ... that were made, up to now; when the last cycle ended; and when the last */
-    size_t      made_before_cycle, made_before_collection;      /* collection for their sake did */
     size_t      most_wrappers;      /* with more than so many there is a collection: see rrcl_collect_wrappers */
     int         wait, next_wait;    /* ... or after so many cycles; and how many pass after that one */
     int         is_collecting;      /* inside rrc_lua_collect */
@@ -2191,7 +2189,6 @@ static int rrcl_link_spare(rrcl_state *state, rrc_object *ob)
         lua_pop(hidden, 1);
         return code;
     }
-    state->wrappers_made += (size_t)rrcl_is_wrapper(ob);
     if (ob->ob_type != NULL && ob->ob_type->tp_size != NULL)
         rrc_measure(state->heap, ob);
     return RRC_OK;
@@ -3929,33 +3926,18 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
     return result;
 }
 
-/* One of Lua's cycles has ended. Is there to be a collection for the sake of wrappers? It is if so many cycles have
-   passed, or their number has doubled; or if an eighth of them is newer than the last such collection, and none was
-   made in this cycle. So it follows when a script has made many, and then calls collectgarbage. */
-static int rrcl_must_collect_wrappers(rrcl_state *state)
-{
-    size_t made = state->wrappers_made - state->made_before_collection;
-    int is_idle = state->wrappers_made == state->made_before_cycle;
-    state->made_before_cycle = state->wrappers_made;
-    if (state->wait == 0 || state->wrappers > state->most_wrappers
-        || (is_idle && made > state->wrappers / 8))
-        return 1;
-    state->wait--;
-    return 0;
-}
-
-/* Wrappers go by collections at once only. So such a collection follows a cycle of Lua's. If it frees less than an
-   eighth of the wrappers, more cycles pass before the next one: twice as many each time. A __gc of a sentinel makes
-   it. From 5.4 on a finalizer cannot collect, and the next call that allocates does. (Not while lua_close finalizes
-   all. Lua 5.1 and LuaJIT would unload the module inside the collection, which would return to code that is not there
-   any more.) Raises. */
+/* Wrappers go by collections at once only. So such a collection follows a script's collectgarbage(), and any cycle of
+   Lua's if enough cycles have passed since the last one, or the number of wrappers has doubled. If it frees less than an
+   eighth of them, more cycles pass before the next one: twice as many each time. A __gc of a sentinel makes it. From 5.4
+   on a finalizer cannot collect, and the next call that allocates does. (Not in the cycle after one, as Lua 5.1 goes on
+   with another cycle in the same collectgarbage(). Not while lua_close finalizes all: Lua 5.1 and LuaJIT would unload
+   the module inside the collection, which would return to code that is not there any more.) Raises. */
 static void rrcl_collect_wrappers(lua_State *L, rrcl_state *state)
 {
     size_t before = state->wrappers;
     if (state->in_step || state->is_collecting || lua_gc(L, LUA_GCCOUNT, 0) < 0)
         return;
     state->wait = 1;                    /* Lua 5.1 begins a cycle at once: it must not have another one of these */
-    state->made_before_collection = state->wrappers_made;
     rrc_lua_collect(L, state->heap);
     state = rrcl_open_state(L);
     if (state == NULL)
@@ -4162,7 +4144,7 @@ static int rrcl_sentinel_gc(lua_State *L)
 {
     rrcl_state *state = rrcl_open_state(L);
     size_t units = RRCL_UNITS_OF_A_SENTINEL;
-    int is_first;
+    int is_first, is_full;
     if (state == NULL)
         return 0;
     state->sentinels--;
@@ -4181,15 +4163,18 @@ static int rrcl_sentinel_gc(lua_State *L)
         return 0;
     if (state->step.stage == RRCL_NO_STEP)
         units = 0;
-    if (is_first && rrcl_is_full_collection(L, state))
+    is_full = is_first && rrcl_is_full_collection(L, state);
+    if (is_full)
         units = SIZE_MAX;
     rrcl_let_go_of_closed(L, state);
     rrcl_work_in_gc(L, state, units);
     if (state->hidden != NULL && !state->calls_pay && (state->step.stage == RRCL_STEP_OPEN || rrcl_is_busy(state)))
         rrcl_try(L, rrcl_more_sentinels, state);
-    if (state->hidden != NULL && is_first && !state->is_collecting && state->wrappers > 0
-        && rrcl_must_collect_wrappers(state))
-        state->must_collect = 1;
+    if (state->hidden != NULL && is_first && !state->is_collecting && state->wrappers > 0) {
+        state->must_collect |= state->wait == 0 || (is_full && state->wait < state->next_wait)
+                               || state->wrappers > state->most_wrappers;
+        state->wait -= state->wait > 0;
+    }
     if (state->hidden != NULL && state->must_collect)
         rrcl_collect_wrappers(L, state);
     return 0;
