@@ -492,12 +492,12 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 /* With so many slots a whole step is a long pause. */
 #define RRCL_MANY_SLOTS 16384
 
-/* Units of a step (see rrc_closed_work) that the first sentinel of a cycle does, and each other one; and the least
-   and the most that a call does which makes an object. Each of them runs so many deallocs. */
+/* Units of a step (see rrc_closed_work) that the first sentinel of a cycle does, and each other one; and what one of
+   RRCL_CALLS_OF_A_LOOK calls does that make objects. Each of them runs so many deallocs. */
 #define RRCL_UNITS_OF_A_CYCLE 4096
 #define RRCL_UNITS_OF_A_SENTINEL 512
-#define RRCL_LEAST_UNITS 512
-#define RRCL_MOST_UNITS 1024
+#define RRCL_UNITS_OF_CALLS 2048
+#define RRCL_CALLS_OF_A_LOOK 8
 #define RRCL_DEALLOCS 256
 
 /* A slice may search one shard of OWNERS, and one more for so many units. */
@@ -564,8 +564,6 @@ typedef struct rrcl_step_state {
     uint32_t decided;               /* the last cycle for which it was decided whether there is to be a step */
     int      has_left;              /* another step must follow this one: it has left deaths, or somebody asked */
     size_t   units;                 /* of the open step, done so far */
-    size_t   owed;                  /* units: see rrcl_pay */
-    int      paid_kbytes;           /* Lua's memory then; -1: unknown */
 } rrcl_step_state;
 
 typedef struct rrcl_state {
@@ -594,7 +592,6 @@ typedef struct rrcl_state {
     rrcl_step_state step;
     uint32_t    cycle;              /* of Lua's: their number */
     size_t      sentinels;          /* whose __gc has not been called */
-    size_t      units_of_kbyte;
     uint32_t    calls;              /* that allocate: see rrcl_before_allocating */
     size_t      new_values;         /* that were made, up to now */
     size_t      used;               /* cells */
@@ -3664,7 +3661,6 @@ static void rrcl_begin_step(rrcl_state *state)
 {
     memset(&state->step, 0, sizeof state->step);
     state->step.decided = state->cycle;
-    state->step.paid_kbytes = -1;
 }
 
 static void rrcl_end_step(rrcl_state *state)
@@ -4035,31 +4031,6 @@ static void rrcl_pace(lua_State *L, rrcl_state *state)
     lua_gc(L, LUA_GCRESTART, 0);
 }
 
-/* A step that was begun at the end of a cycle is paid for by the calls that make objects, in proportion to what is
-   allocated meanwhile. It takes about ten units for each slot, and is to be done when Lua's memory has grown by an
-   eighth. Lua begins the next cycle later, when its memory has doubled (in the generational mode of 5.4, when it has
-   grown by a fifth). So that cycle finds what the step let go, as it would if all of the step were done at once. */
-#define RRCL_UNITS_OF_A_CALL 16
-#define RRCL_CALLS_OF_A_LOOK 8
-
-static void rrcl_pay(lua_State *L, rrcl_state *state)
-{
-    int kbytes = lua_gc(L, LUA_GCCOUNT, 0);             /* -1 in finalizers of 5.4 */
-    size_t units;
-    if (kbytes >= 0 && state->step.paid_kbytes < 0)
-        state->units_of_kbyte = state->used * RRCL_UNITS_OF_A_SLOT / ((size_t)kbytes / 8 + 1);
-    else if (kbytes > state->step.paid_kbytes)
-        state->step.owed += (size_t)(kbytes - state->step.paid_kbytes) * state->units_of_kbyte;
-    if (kbytes >= 0)
-        state->step.paid_kbytes = kbytes;
-    state->step.owed += RRCL_UNITS_OF_A_CALL;
-    if (state->step.owed < RRCL_LEAST_UNITS)
-        return;
-    units = state->step.owed < RRCL_MOST_UNITS ? state->step.owed : RRCL_MOST_UNITS;
-    state->step.owed -= units;
-    rrcl_work(state, units);
-}
-
 /* The first __gc of any sentinel that sees that a cycle has ended counts it, and makes the next main one if the slot is
    still empty: calls between the marking and that __gc find it empty, too, and may have made one. (That one lives until
    the next cycle.) See rrcl_sees_end.
@@ -4187,7 +4158,10 @@ static void rrcl_end_closing(lua_State *L, rrcl_state *state)
     rrcl_work(state, 0);
 }
 
-/* Called where Lua may run anything anyway. Only some of the calls, the first among them, look for what is seldom due. */
+/* Called where Lua may run anything anyway. Only some of the calls, the first among them, look for what is seldom due.
+   A step that was begun at the end of a cycle is paid for by these calls. It takes about ten units for each slot, and so
+   it ends when less than a sixteenth of the slots is new. Lua begins the next cycle later. So that cycle finds what the
+   step let go, as it would if all of the step were done at once. */
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
 {
     int looks = state->calls++ % RRCL_CALLS_OF_A_LOOK == 0;
@@ -4195,15 +4169,13 @@ static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
         rrcl_end_closing(L, state);
     if (state->hidden != NULL && looks)
         rrcl_need_sentinel(L, state);
-    if (state->hidden != NULL && looks && state->has_backlog)
-        rrcl_run_pending(state, RRCL_DEALLOCS);
     if (state->hidden != NULL && state->native_new > RRC_LUA_NATIVE_BYTES)
         rrcl_tell_native(L, state);
     if (state->hidden != NULL && state->is_paced && (looks || (state->is_asked && !RRCL_ASKS_ONCE)))
         rrcl_pace(L, state);
     rrcl_check_steps(state);
-    if (state->hidden != NULL && state->step.stage != RRCL_NO_STEP && !state->in_step)
-        rrcl_pay(L, state);
+    if (state->hidden != NULL && looks && !state->in_step && (state->step.stage != RRCL_NO_STEP || state->has_backlog))
+        rrcl_work(state, state->step.stage != RRCL_NO_STEP ? RRCL_UNITS_OF_CALLS : 0);
     if (RRCL_HAS_MODES && state->hidden != NULL && state->must_collect && rrcl_is_running(L))
         rrcl_collect_wrappers(L, state);
 }
