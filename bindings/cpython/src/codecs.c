@@ -856,3 +856,60 @@ PyObject *PyUnicode_Decode(const char *bytes, Py_ssize_t n, const char *encoding
     }
     return text;
 }
+
+/* ---- the module codecs ---------------------------------------------------------------- */
+
+static PyObject *module_lookup(PyObject *self, PyObject *args)
+{
+    const char *encoding;
+    (void)self;
+    return PyArg_ParseTuple(args, "s:lookup", &encoding) ? look_up(encoding) : NULL;
+}
+
+static PyObject *module_lookup_error(PyObject *self, PyObject *args)
+{
+    const char *name;
+    (void)self;
+    return PyArg_ParseTuple(args, "s:lookup_error", &name) ? PyCodec_LookupError(name) : NULL;
+}
+
+static PyObject *module_register(PyObject *self, PyObject *search)
+{
+    (void)self;
+    return PyCodec_Register(search) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *module_register_error(PyObject *self, PyObject *args)
+{
+    const char *name;
+    PyObject *handler;
+    (void)self;
+    return PyArg_ParseTuple(args, "sO:register_error", &name, &handler) && PyCodec_RegisterError(name, handler) == 0 ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *module_convert(PyObject *args, PyObject *kwargs, const char *format, PyObject *(*convert)(PyObject *, const char *, const char *))
+{
+    static char *names[] = { "obj", "encoding", "errors", NULL };
+    PyObject *op;
+    const char *encoding = "utf-8", *errors = NULL;
+    return PyArg_ParseTupleAndKeywords(args, kwargs, format, names, &op, &encoding, &errors) ? convert(op, encoding, errors) : NULL;
+}
+
+static PyObject *module_encode(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    (void)self;
+    return module_convert(args, kwargs, "O|ss:encode", PyCodec_Encode);
+}
+
+static PyObject *module_decode(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    (void)self;
+    return module_convert(args, kwargs, "O|ss:decode", PyCodec_Decode);
+}
+
+PyMethodDef py_codecs_functions[] = {
+    { "lookup", module_lookup, METH_VARARGS, NULL }, { "lookup_error", module_lookup_error, METH_VARARGS, NULL },
+    { "register", module_register, METH_O, NULL }, { "register_error", module_register_error, METH_VARARGS, NULL },
+    { "encode", _PyCFunction_CAST(module_encode), METH_VARARGS | METH_KEYWORDS, NULL },
+    { "decode", _PyCFunction_CAST(module_decode), METH_VARARGS | METH_KEYWORDS, NULL }, { NULL, NULL, 0, NULL }
+};

@@ -243,13 +243,13 @@ static int ready_types(void)
     return ok;
 }
 
-/* The module `builtins` has the types and the exceptions by their names, functions, and the singletons. */
+/* The module `codecs` has functions. The module `builtins` has the types and the exceptions by their names, functions, and the singletons. */
 static int fill_builtins(void)
 {
-    PyObject *builtins = PyImport_AddModule("builtins");
+    PyObject *builtins = PyImport_AddModule("builtins"), *codecs = builtins != NULL ? PyImport_AddModule("codecs") : NULL;
     PyTypeObject *exceptions;
     size_t i, n;
-    int ok = builtins != NULL;
+    int ok = codecs != NULL && PyModule_AddFunctions(codecs, py_codecs_functions) == 0;
     exceptions = py_exception_types(&n);
     for (i = 0; ok && i < Py_ARRAY_LENGTH(static_types); i++)
         ok = PyModule_AddObjectRef(builtins, static_types[i]->tp_name, (PyObject *)(void *)static_types[i]) == 0;

@@ -182,6 +182,7 @@ PyObject *py_encode_bad_utf8(PyObject *op, const char *errors);         /* it ha
 PyObject *py_encode_utf8(PyObject *op, const char *errors);
 int py_unicode_error_init(PyObject *error, PyObject *args, PyObject *kwargs);
 PyObject *py_unicode_error_str(PyObject *error);
+extern PyMethodDef py_codecs_functions[];              /* of the module codecs */
 extern PyGetSetDef py_unicode_error_getset[];           /* the first is that of an encoding */
 
 /* ---- the process: process.c --------------------------------------------- */

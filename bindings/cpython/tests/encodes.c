@@ -320,9 +320,34 @@ static void own(void)
     Py_DECREF(bytes);
 }
 
+/* ---- the module codecs */
+
+static void module(void)
+{
+    PyObject *codecs = PyImport_ImportModule("codecs"), *op;
+    say("module");
+    show("encode", PyObject_CallMethod(codecs, "encode", "s", "\xc3\xa4"));
+    show("encode", PyObject_CallMethod(codecs, "encode", "sss", "\xe2\x82\xac", "ascii", "backslashreplace"));
+    show("encode", PyObject_CallMethod(codecs, "encode", "ss", "x", "no_such"));
+    show("decode", PyObject_CallMethod(codecs, "decode", "yss", "\xff", "ascii", "replace"));
+    op = PyObject_CallMethod(codecs, "lookup", "s", "latin-1");
+    say("%d", PyTuple_Check(op) && PyTuple_GET_SIZE(op) == 4);
+    show("call", PyObject_CallFunction(PyTuple_GET_ITEM(op, 0), "s", "\xc3\xa4"));
+    Py_DECREF(op);
+    show("lookup", PyObject_CallMethod(codecs, "lookup", "s", "no_such"));
+    show("lookup_error", PyObject_CallMethod(codecs, "lookup_error", "s", "no such"));
+    op = PyObject_CallMethod(codecs, "lookup_error", "s", "strict");
+    say("%d", PyCallable_Check(op));
+    show("register", PyObject_CallMethod(codecs, "register_error", "sO", "module", op));
+    Py_DECREF(op);
+    show("used", PyUnicode_DecodeUTF8("\xff", 1, "module"));
+    show("register", PyObject_CallMethod(codecs, "register", "O", Py_None));
+    Py_DECREF(codecs);
+}
+
 static PyObject *run(PyObject *self, PyObject *none)
 {
-    static void (*const all[])(void) = { encoding, decoding, errors, handling, own, NULL };
+    static void (*const all[])(void) = { encoding, decoding, errors, handling, own, module, NULL };
     (void)self, (void)none;
     return say_all(all);
 }
