@@ -475,6 +475,9 @@ int main(int argc, char **argv)
     compare_scripts(lua, "look a method up, in a script", "local w, x = new(1) for i = 1, n do x = w.set end", OPERATIONS, "");
     compare_scripts(lua, "make an object and drop it, in a script", "for i = 1, n do new(i) end collect()", OPERATIONS / 4,
                     "goal: x 2");
+    compare_scripts(lua, "... with a fresh closure as callback",
+                    "for i = 1, n do new(i):set(function() return i end) end collect()", OPERATIONS / 4,
+                    "goal: x 2");
 #if HAS_MALLINFO
     compare_memory(lua, "bytes of an object", "local w = new(i)", "goal: x 2");
     compare_memory(lua, "bytes of an object with a callback", "local w = new(i) w:set(function() return i end)", "goal: x 2");
