@@ -983,6 +983,16 @@ RRC_INLINE rrc_object *rrcl_ob_of(const rrcl_proxy *proxy)
     return cell != NULL && proxy->closer->state != NULL && cell->object == proxy ? cell->ob : NULL;
 }
 
+/* The proxy at index, or NULL. */
+static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index)
+{
+    rrcl_proxy *proxy = (rrcl_proxy *)lua_touserdata(L, index);
+    if (proxy == NULL || rrcl_rawlen(L, index) != sizeof *proxy         /* (0 for light userdata) */
+        || proxy->check != RRCL_DISGUISE(proxy))
+        return NULL;
+    return proxy;
+}
+
 /* ---- who calls ---- */
 
 /* Remember the thread, weakly: callbacks run on it. */
@@ -1028,6 +1038,76 @@ static void rrcl_push_function(lua_State *L, const rrcl_state *state, int place,
     (void)place;
     lua_pushcfunction(L, function);
 #endif
+}
+
+/* ---- errors that are kept ---- */
+
+/* Keep the error of a rrcl_pcall. */
+static void rrcl_keep_error(lua_State *L, rrcl_state *state, int place, int status)
+{
+    if (state->hidden == NULL) {
+        lua_pop(L, status != RRCL_NO_STACK);
+        return;
+    }
+    if (status == RRCL_NO_STACK)
+        lua_pushvalue(state->hidden, RRCL_NO_STACK_ERROR);
+    else
+        lua_xmove(L, state->hidden, 1);
+    lua_replace(state->hidden, place);
+    state->has_error[place] = 1;
+}
+
+/* Push what is kept, which is not kept any more. Returns whether there was an error. */
+static int rrcl_take_error(lua_State *L, rrcl_state *state, int place)
+{
+    if (state->hidden == NULL || !state->has_error[place])
+        return 0;
+    state->has_error[place] = 0;
+    lua_pushvalue(state->hidden, place);
+    lua_xmove(state->hidden, L, 1);
+    lua_pushnil(state->hidden);
+    lua_replace(state->hidden, place);
+    return 1;
+}
+
+/* Where the error of a call is kept. What a slot in pending work leaves there is nobody's, and must not replace what a
+   method is going to raise. */
+static int rrcl_error_place(const rrcl_state *state)
+{
+    return state->in_slots > 0 ? RRCL_SLOT_ERROR : RRCL_CALL_ERROR;
+}
+
+/* Slots have run since in_slots was raised. An error that they left is given to Lua's warning function; before 5.4 it is
+   dropped. */
+static void rrcl_end_slots(rrcl_state *state)
+{
+    if (--state->in_slots > 0 || !rrcl_take_error(state->hidden, state, RRCL_SLOT_ERROR))
+        return;
+#if LUA_VERSION_NUM >= 504
+    {
+        lua_State *L = state->hidden;
+        const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1);
+        lua_warning(L, "error in a finalizer (", 1);
+        lua_warning(L, text, 1);
+        lua_warning(L, ")", 0);
+    }
+#endif
+    lua_pop(state->hidden, 1);
+}
+
+RRC_LUA_API int rrc_lua_drop_error(rrc_heap *heap)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    if (!rrcl_take_error(state->hidden, state, rrcl_error_place(state)))
+        return 0;
+    lua_pop(state->hidden, 1);
+    return 1;
+}
+
+static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
+{
+    if (rrcl_take_error(L, state, place))
+        lua_error(L);
 }
 
 /* ---- values: obs that stand for functions, tables, strings ... ---- */
@@ -1310,26 +1390,11 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
     return NULL;
 }
 
-static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index);
-static void rrcl_push_error(lua_State *L, rrcl_state *state, int place);
-static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place);
 static void rrcl_run_pending(rrcl_state *state, size_t max);
 static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, size_t max);
 static void rrcl_end_closing(lua_State *L, rrcl_state *state);
-static void rrcl_begin_slots(rrcl_state *state);
-static void rrcl_end_slots(rrcl_state *state);
-static int rrcl_error_place(const rrcl_state *state);
 static void rrcl_forget_closed(lua_State *L, rrcl_state *state, const rrcl_proxy *proxy);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
-
-/* Push what is kept, if there is an error. Returns whether there was one. */
-RRC_INLINE int rrcl_take_error(lua_State *L, rrcl_state *state, int place)
-{
-    if (state->hidden == NULL || !state->has_error[place])
-        return 0;
-    rrcl_push_error(L, state, place);
-    return 1;
-}
 
 /* Can OWNERS have the value? is_key: also one without identity. (NaN is no key of a table.) */
 static int rrcl_is_noted(lua_State *L, int index, int is_key)
@@ -2023,16 +2088,6 @@ RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes
 
 /* ---- proxies ---- */
 
-/* The proxy at index, or NULL. */
-static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index)
-{
-    rrcl_proxy *proxy = (rrcl_proxy *)lua_touserdata(L, index);
-    if (proxy == NULL || rrcl_rawlen(L, index) != sizeof *proxy         /* (0 for light userdata) */
-        || proxy->check != RRCL_DISGUISE(proxy))
-        return NULL;
-    return proxy;
-}
-
 /* "Button", of a live proxy or of one that was. */
 static const char *rrcl_proxy_name(const rrcl_proxy *proxy)
 {
@@ -2582,7 +2637,7 @@ static void rrcl_let_go_of_closed(lua_State *L, rrcl_state *state)
             continue;
         }
         state->closed[i] = state->closed[--state->closed_count];
-        rrcl_begin_slots(state);
+        state->in_slots++;
         rrc_decref(state->heap, ob);        /* its slots can close others, and come here */
         rrcl_end_slots(state);
     }
@@ -2979,76 +3034,6 @@ typedef struct rrcl_protected {
     void         *data;
     int           status;
 } rrcl_protected;
-
-/* Keep the error of a rrcl_pcall. */
-static void rrcl_keep_error(lua_State *L, rrcl_state *state, int place, int status)
-{
-    if (state->hidden == NULL) {
-        lua_pop(L, status != RRCL_NO_STACK);
-        return;
-    }
-    if (status == RRCL_NO_STACK)
-        lua_pushvalue(state->hidden, RRCL_NO_STACK_ERROR);
-    else
-        lua_xmove(L, state->hidden, 1);
-    lua_replace(state->hidden, place);
-    state->has_error[place] = 1;
-}
-
-/* Push what is kept, which is not kept any more. */
-static void rrcl_push_error(lua_State *L, rrcl_state *state, int place)
-{
-    state->has_error[place] = 0;
-    lua_pushvalue(state->hidden, place);
-    lua_xmove(state->hidden, L, 1);
-    lua_pushnil(state->hidden);
-    lua_replace(state->hidden, place);
-}
-
-/* Where the error of a call is kept. What a slot in pending work leaves there is nobody's, and must not replace what a
-   method is going to raise. */
-static int rrcl_error_place(const rrcl_state *state)
-{
-    return state->in_slots > 0 ? RRCL_SLOT_ERROR : RRCL_CALL_ERROR;
-}
-
-/* Slots run from here on. */
-static void rrcl_begin_slots(rrcl_state *state)
-{
-    state->in_slots++;
-}
-
-/* ... to here. An error that they left is given to Lua's warning function; before 5.4 it is dropped. */
-static void rrcl_end_slots(rrcl_state *state)
-{
-    if (--state->in_slots > 0 || state->hidden == NULL || !rrcl_take_error(state->hidden, state, RRCL_SLOT_ERROR))
-        return;
-#if LUA_VERSION_NUM >= 504
-    {
-        lua_State *L = state->hidden;
-        const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1);
-        lua_warning(L, "error in a finalizer (", 1);
-        lua_warning(L, text, 1);
-        lua_warning(L, ")", 0);
-    }
-#endif
-    lua_pop(state->hidden, 1);
-}
-
-RRC_LUA_API int rrc_lua_drop_error(rrc_heap *heap)
-{
-    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    if (state->hidden == NULL || !rrcl_take_error(state->hidden, state, rrcl_error_place(state)))
-        return 0;
-    lua_pop(state->hidden, 1);
-    return 1;
-}
-
-static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
-{
-    if (rrcl_take_error(L, state, place))
-        lua_error(L);
-}
 
 /* Add the traceback of a thread, from a level on, to the message on top; another thread than L is below
    that. A message of a callback inside of this one has all that there is to say. */
@@ -3632,7 +3617,7 @@ static void rrcl_end_heap(rrcl_state *state)
 
 static void rrcl_run_pending(rrcl_state *state, size_t max)
 {
-    rrcl_begin_slots(state);
+    state->in_slots++;
     state->has_backlog = rrc_run_pending(state->heap, max) >= max && max > 0;
     rrcl_end_slots(state);
     if (state->must_end)
@@ -3889,7 +3874,7 @@ static size_t rrcl_collect_round(lua_State *L, rrcl_state *state)
             rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
     }
     lua_gc(L, LUA_GCSTOP, 0);               /* what dies in the step would not be found this time */
-    rrcl_begin_slots(state);
+    state->in_slots++;
     found = rrc_gc_collect(state->heap);
     rrcl_end_slots(state);
     return found;
