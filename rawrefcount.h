@@ -2350,12 +2350,14 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
 #define RRCI_MAX_LINKS ((size_t)1 << 30)        /* an index and bits of a hash share 32 bits: see rrci_table */
 
 /* I5: reserve all that collections, rrc_unlink and rrc_run_pending can need for `more` links besides those that are
-   there, and for so many tracked objects, but for dictionaries. Some more links are reserved. So few calls of rrc_link
-   come here, and those that are made and dissolved in turn do not. */
+   there, and for so many tracked objects, but for dictionaries. Half a chunk or more is reserved besides, and rrc_link
+   counts it down, so that few of its calls come here. (rrc_unlink does not count up again.) */
 static RRCI_NOINLINE int rrci_reserve_lists(rrc_heap *heap, size_t more, size_t tracked)
 {
     size_t needed = rrci_count_records(heap) + more, links = (needed + RRC_CHUNK_LINKS / 2) | (RRC_CHUNK_LINKS - 1);
-    size_t chunks = rrci_chunks_needed(links, tracked += heap->walked);
+    size_t chunks;
+    tracked += heap->walked;
+    chunks = rrci_chunks_needed(links, tracked);
     heap->spare_links = heap->room_for_tracked = 0;
     if (needed > RRCI_MAX_LINKS)
         return RRC_ELIMIT;

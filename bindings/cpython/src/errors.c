@@ -635,17 +635,21 @@ int PyErr_WarnEx(PyObject *category, const char *message, Py_ssize_t level)
     return 0;
 }
 
+static int warn_formatted(PyObject *category, Py_ssize_t level, const char *format, va_list args)
+{
+    PyObject *text = PyUnicode_FromFormatV(format, args);
+    int code = text != NULL ? PyErr_WarnEx(category, PyUnicode_AsUTF8(text), level) : -1;
+    Py_XDECREF(text);
+    return code;
+}
+
 int PyErr_WarnFormat(PyObject *category, Py_ssize_t level, const char *format, ...)
 {
     va_list args;
-    PyObject *text;
-    int code = -1;
+    int code;
     va_start(args, format);
-    text = PyUnicode_FromFormatV(format, args);
+    code = warn_formatted(category, level, format, args);
     va_end(args);
-    if (text != NULL)
-        code = PyErr_WarnEx(category, PyUnicode_AsUTF8(text), level);
-    Py_XDECREF(text);
     return code;
 }
 
@@ -659,15 +663,11 @@ int PyErr_WarnExplicit(PyObject *category, const char *message, const char *file
 int PyErr_ResourceWarning(PyObject *source, Py_ssize_t level, const char *format, ...)
 {
     va_list args;
-    PyObject *text;
-    int code = -1;
+    int code;
     (void)source;
     va_start(args, format);
-    text = PyUnicode_FromFormatV(format, args);
+    code = warn_formatted(PyExc_ResourceWarning, level, format, args);
     va_end(args);
-    if (text != NULL)
-        code = PyErr_WarnEx(PyExc_ResourceWarning, PyUnicode_AsUTF8(text), level);
-    Py_XDECREF(text);
     return code;
 }
 

@@ -50,6 +50,8 @@ static const char program[] =
     "(call \"a\xe2\x82\xac\" 'encode \"ascii\" \"backslashreplace\") (call (bytes text) 'decode \"utf-16\" \"replace\")"
     "(catch (builtin \"UnicodeError\") (lambda () (call \"a\xe2\x82\xac\" 'encode \"latin-1\")))"
     "(py \"%\" (bytes \"%d %r %s\") (tuple 5 text (bytes text))) (call text 'encode \"utf-32\")"
+    "(str ((builtin \"OSError\") 2 text \"a file\")) (catch (builtin \"FileNotFoundError\")"
+    "  (lambda () (raise ((builtin \"OSError\") 2 text))))"
     "(as-list s) (call s 'difference_update (array text 3)) (call s 'pop)"
     "(equal? (as-list (attr c 'a)) (attr c 'a)) (gc) (run-pending 0) (check-links)";
 
