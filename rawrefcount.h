@@ -1727,7 +1727,7 @@ typedef struct rrci_letter {
    the mutator runs: one of the first five, or RRCI_ENDING.
 
    RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation. No scratch word is
-                   in use, but objects that rrc_marked has reported have their color (heap->alive is their
+                   in use, but objects that rrc_marked has reported have their color (heap->machine.alive is their
                    number).
    RRCI_PARTING    The same holds, but waiting garbage may have links, which do not hold it: p was kept for other
                    garbage. Garbage whose count is its bare bias is parted from p, and waits in the queue.
@@ -1737,7 +1737,7 @@ typedef struct rrci_letter {
    RRCI_LAYER_RESTS  The layer has begun a search, and the mutator runs between its slices. No garbage is cleared.
    RRCI_LAYER_RUNS   The layer works. The same holds as in heap->rest, as it can call code of the mutator; but nothing
                    is freed. Deallocs wait until it has ended.
-   RRCI_ENDING     rrc_heap_free runs. While heap->orders is set, the same holds as in RRCI_PARTING. Then
+   RRCI_ENDING     rrc_heap_free runs. While heap->waiting.orders is set, the same holds as in RRCI_PARTING. Then
                    the same holds as in RRCI_MUTATOR, but no link holds its object any more:
                    one whose count is its bare bias is parted from p, and waits in the queue. An object that
                    has left the queue has RRCI_TAG_LEFT in its link field, as long as it lives and has no link.
@@ -1761,8 +1761,8 @@ typedef enum rrci_state {
     RRCI_STATES
 } rrci_state;
 
-/* The stages of a major collection, in their order, and what holds in each. heap->cursor is the place in the list that
-   the stage passes: see rrci_single.
+/* The stages of a major collection, in their order, and what holds in each. heap->machine.cursor is the place in the
+   list that the stage passes: see rrci_single.
 
    RRCI_IDLE         No collection is going on.
    RRCI_RESET        The search was given up. Objects from the cursor on are white, and have no scratch word.
@@ -1864,41 +1864,50 @@ typedef struct rrci_layer {
     void (*free)(rrc_heap *heap);           /* all links and lists are gone */
 } rrci_layer;
 
-struct rrc_heap {
-    rrci_heap_head head;            /* must be the first field: see rrc_to_obj */
-    rrc_desc      desc;
-    const rrci_layer *layer;        /* NULL: there is none */
-    void         *layer_data;       /* the layer's own */
-    size_t        layer_bytes;      /* in front of each object of rrc_gc_new */
-    void         *p_userdata;       /* for the hooks survivor and parted, which a layer can replace; else desc.userdata */
-    rrci_state    state;
-    rrci_state    rest;             /* the state between collections */
-    const rrc_type *blamed[RRCI_BLAMED];    /* types of objects with a wrong bias: see rrci_is_news */
-    size_t        blamed_at;
+/* The parts of a heap, each with the topic that owns it. */
 
-    /* Tables: the links, the tracked objects, and the memory that collections will need. */
-    rrci_list     list[RRCI_LISTS];
-    rrci_directory directory;       /* of list */
-    rrc_gcref     marker;           /* the last one that rrc_mark_deallocating got */
-    size_t        crowded_out;      /* old links whose p is young: the young dictionary had no room */
-    rrci_list     gc[RRCI_GC_LISTS];
-    rrci_directory gc_directory;    /* of gc; its block is NULL until an object is tracked */
+/* Memory that is reserved for collections: see >>lists. */
+typedef struct rrci_memory {
     rrci_chunk   *pool;             /* spare chunks */
     size_t        pool_count;
     size_t        chunk_count;      /* all chunks: in lists, the queue and the pool */
     size_t        spare_links;      /* chunks and directories are enough for so many more */
     size_t        room_for_tracked; /* ... and for so many tracked objects */
+    size_t        bytes;            /* of the heap and its tables */
+} rrci_memory;
 
-    /* The search for cycles. */
+typedef struct rrci_links {
+    rrci_list     list[RRCI_LISTS];
+    rrci_directory directory;       /* of list */
+    rrc_gcref     marker;           /* the last one that rrc_mark_deallocating got */
+    size_t        crowded_out;      /* old links whose p is young: the young dictionary had no room */
+    const rrc_type *blamed[RRCI_BLAMED];    /* types of objects with a wrong bias: see rrci_is_news */
+    size_t        blamed_at;
+} rrci_links;
+
+typedef struct rrci_tracked {
+    rrci_list     list[RRCI_GC_LISTS];
+    rrci_directory directory;       /* of list; its block is NULL until an object is tracked */
+    size_t        holes;            /* in RRCI_TRACKED: objects removed while it may not move */
+    size_t        waiting_holes;    /* the same in the lists of garbage, which only a walk leaves */
+    size_t        finalizable;      /* those whose tp_finalize was not called */
+    size_t        wrappers;         /* objects with tp_outside that rrc_new made, and links of others that were made */
+    size_t        uncollectable;    /* those with RRCI_GC_UNCOLLECTABLE */
+    size_t        cleared;          /* those with RRCI_GC_CLEARED */
+    unsigned      walking;          /* during walks: removed objects leave holes */
+    size_t        walked;           /* ... and until the outermost one ends, objects can move to other lists so often:
+                                       back from where they wait, and if a search goes on, to there and back */
+} rrci_tracked;
+
+/* The search for cycles. */
+typedef struct rrci_machine {
     rrci_stage    stage;
     int           passing;          /* number of the list of links that RRCI_ROOTS or RRCI_RELINK passes */
     size_t        cursor;
     size_t        tracked_first;    /* number of entries of RRCI_TRACKED when the search began */
-    size_t        holes;            /* in RRCI_TRACKED: objects removed while it may not move */
-    size_t        waiting_holes;    /* the same in the lists of garbage, which only a walk leaves */
     uintptr_t     white;            /* the RRCI_GC_COLOR of objects that no search is looking at */
     uintptr_t     unfound;          /* the RRCI_GC_COLOR of objects not found alive so far. Until the verdict this is
-                                       heap->white. Then garbage has it, and heap->white is the other color */
+                                       `white`. Then garbage has it, and `white` is the other color */
     uintptr_t     keeping;          /* while objects are found alive for finalizers only, RRCI_GC_KEPT; while they
                                        are found to be owned by garbage, RRCI_GC_OWNED; else 0 */
     size_t        alive;            /* number of objects found alive by this search, without those kept */
@@ -1910,14 +1919,16 @@ struct rrc_heap {
                                        major collection to its end; else RRCI_UNDECIDED */
     char          searched;         /* this major collection has searched for cycles; 2: the result is not used, as
                                        the host did not report all it marked */
+    char          to_demote;        /* the next minor collection, or one in slices, begins with rrci_demote */
+    char          is_disabled;      /* by rrc_gc_disable */
+    char          is_collecting;    /* inside rrc_gc_collect */
     size_t        changed;          /* links and tracked objects made or gone since the last search */
     unsigned      not_searched;     /* major collections since then */
     unsigned      search_every;     /* so many of them make a search due */
-    char          gc_disabled;
-    char          gc_collecting;    /* inside rrc_gc_collect */
-    char          to_demote;        /* the next minor collection, or one in slices, begins with rrci_demote */
+} rrci_machine;
 
-    /* Work that waits, and the functions that do it. */
+/* Work that waits, and the functions that do it. */
+typedef struct rrci_waiting {
     rrci_queue    queue;
     rrc_object   *later;            /* objects that wait for their dealloc, each with one reference, as in the
                                        queue; threaded through their link fields: see rrci_defer */
@@ -1926,43 +1937,61 @@ struct rrc_heap {
     char          parts_wrappers;   /* ... no foreign cycle is left that a tp_clear could break: the wrappers go, too */
     char          orders;           /* ... the order is being asked: links still hold. See rrci_order */
     size_t        quota;            /* while running: the number of objects that may still be handled */
-    size_t        cleared;          /* tracked objects with RRCI_GC_CLEARED */
     int           forgives;         /* what a search finds alive has not been cleared: see rrci_forgive */
     rrci_gc_kind  working;          /* in heaps with wrappers: the kind of work that was begun last */
-    struct rrci_slot_call *slot_calls;      /* calls of these slots, the innermost first */
-    uintptr_t     slot_bits;        /* of the outer ones' objects: nearly always this tells that ob is none of them */
     int           running;          /* inside rrci_do_pending */
+} rrci_waiting;
+
+/* Calls of the program's code that are in progress. */
+typedef struct rrci_calls {
+    struct rrci_slot_call *slot_calls;      /* the innermost first */
+    uintptr_t     slot_bits;        /* of the outer ones' objects: nearly always this tells that ob is none of them */
     unsigned      depth;            /* nested deallocs */
     unsigned      triggering;       /* inside dealloc_trigger */
     unsigned      touching;         /* nested: a tp_traverse is called to touch objects */
-    unsigned      listens;          /* the layer gets news: there is one, and the heap has not ended */
-    unsigned      gc_walking;       /* during walks: removed objects leave holes */
-    size_t        walked;           /* ... and until the outermost one ends, objects can move to other lists so often:
-                                       back from where they wait, and if a search goes on, to there and back */
 #ifdef RRC_DEBUG
-    char          logging;          /* inside the log hook */
     unsigned      in_hook;          /* inside a hook, a tp_traverse or a writeproc, in any phase */
+    char          logging;          /* inside the log hook */
 #endif
+} rrci_calls;
 
-    /* Counters. */
+typedef struct rrci_counters {
     ptrdiff_t     objects;          /* made by rrc_new or rrc_gc_new, less those freed */
     size_t        object_bytes, pending_bytes, native_bytes;    /* see rrc_stats */
-    size_t        finalizable;      /* tracked objects whose tp_finalize was not called */
-    size_t        wrappers;         /* objects with tp_outside that rrc_new made, and links of others that were made */
-    size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
     size_t        garbage;          /* tracked objects that were found to be garbage, and freed */
     size_t        finalized;        /* calls of tp_finalize for cyclic garbage */
     size_t        parted;           /* links that did not hold their objects, and were dissolved */
-    size_t        memory;           /* bytes of the heap and its tables */
     size_t        minor_collections, major_collections, searches;
+} rrci_counters;
 
 #ifdef RRC_THREADS
-    /* References that other threads drop. */
-    RRC_ATOMIC_WORD mail;           /* the newest letter, 0, or RRCI_MAIL_IS_CLOSED */
+/* References that other threads drop. */
+typedef struct rrci_mailbox {
+    RRC_ATOMIC_WORD newest;         /* a letter, 0, or RRCI_MAIL_IS_CLOSED */
     rrci_letter  *letters;          /* those that were fetched, the oldest first */
+} rrci_mailbox;
 #endif
 
-    /* Inspection. */
+struct rrc_heap {
+    rrci_heap_head head;            /* must be the first field: see rrc_to_obj */
+    rrc_desc      desc;
+    const rrci_layer *layer;        /* NULL: there is none */
+    void         *layer_data;       /* the layer's own */
+    size_t        layer_bytes;      /* in front of each object of rrc_gc_new */
+    unsigned      listens;          /* the layer gets news: there is one, and the heap has not ended */
+    void         *p_userdata;       /* of the hooks survivor and parted, which a layer can replace */
+    rrci_state    state;
+    rrci_state    rest;             /* the state between collections */
+    rrci_memory   memory;
+    rrci_links    links;
+    rrci_tracked  tracked;
+    rrci_machine  machine;
+    rrci_waiting  waiting;
+    rrci_calls    calls;
+    rrci_counters counters;
+#ifdef RRC_THREADS
+    rrci_mailbox  mailbox;
+#endif
     const char   *inspecting;       /* in an inspection: the name of the viewer's function; else NULL */
     rrc_observer *observers;
 };
@@ -1980,9 +2009,9 @@ static int rrci_is_inside(const rrc_heap *heap)
 
 /* Debug builds refuse calls from a hook outside a collection. (Inside one all builds do so.) */
 #ifdef RRC_DEBUG
-#define RRCI_BEGIN_HOOK(heap) ((void)(heap)->in_hook++)
-#define RRCI_END_HOOK(heap) ((void)(heap)->in_hook--)
-#define RRCI_IN_HOOK(heap) ((heap)->in_hook > 0)
+#define RRCI_BEGIN_HOOK(heap) ((void)(heap)->calls.in_hook++)
+#define RRCI_END_HOOK(heap) ((void)(heap)->calls.in_hook--)
+#define RRCI_IN_HOOK(heap) ((heap)->calls.in_hook > 0)
 #else
 #define RRCI_BEGIN_HOOK(heap) ((void)0)
 #define RRCI_END_HOOK(heap) ((void)0)
@@ -1996,8 +2025,8 @@ static int rrci_is_inside(const rrc_heap *heap)
 #define RRCI_CYCLES 1
 #endif
 #define RRCI_LISTENS(heap) (RRCI_CYCLES && (heap)->listens)
-#define RRCI_IS_IDLE(heap) (!RRCI_CYCLES || (heap)->stage == RRCI_IDLE)
-#define RRCI_HAS_WRAPPERS(heap) (RRCI_CYCLES && (heap)->wrappers > 0)
+#define RRCI_IS_IDLE(heap) (!RRCI_CYCLES || (heap)->machine.stage == RRCI_IDLE)
+#define RRCI_HAS_WRAPPERS(heap) (RRCI_CYCLES && (heap)->tracked.wrappers > 0)
 
 /* ---- errors ---- */
 
@@ -2130,13 +2159,13 @@ static int rrci_error(const rrc_heap *heap, int code, const char *function,
 {
 #ifdef RRC_DEBUG
     rrc_heap *h = (rrc_heap *)(uintptr_t)heap;
-    if (h->logging)
+    if (h->calls.logging)
         return code;                    /* no endless recursion */
-    h->logging = 1;
+    h->calls.logging = 1;
     RRCI_BEGIN_HOOK(h);
     rrci_report(&heap->desc, code, function, ob, p, detail);
     RRCI_END_HOOK(h);
-    h->logging = 0;
+    h->calls.logging = 0;
     return code;
 #else
     return rrci_report(&heap->desc, code, function, ob, p, detail);
@@ -2193,7 +2222,8 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
 /* Is a dealloc, pending work, a walk or a step running? Then garbage is neither searched nor cleared. */
 static int rrci_is_busy(const rrc_heap *heap)
 {
-    return heap->depth > 0 || heap->running || (RRCI_CYCLES && heap->gc_walking > 0) || heap->state == RRCI_LAYER_RUNS;
+    return heap->calls.depth > 0 || heap->waiting.running || heap->state == RRCI_LAYER_RUNS
+        || (RRCI_CYCLES && heap->tracked.walking > 0);
 }
 
 /* ---- memory ---- */
@@ -2239,32 +2269,32 @@ static void *rrci_alloc_table(rrc_heap *heap, size_t size)
 {
     void *table = rrci_heap_realloc(heap, NULL, 0, size);
     if (table != NULL)
-        heap->memory += size;
+        heap->memory.bytes += size;
     return table;
 }
 
 static void rrci_free_table(rrc_heap *heap, void *table, size_t size)
 {
     if (table != NULL) {
-        heap->memory -= size;
+        heap->memory.bytes -= size;
         rrci_free_memory(heap, table, size);
     }
 }
 
 static rrci_chunk *rrci_take_chunk(rrc_heap *heap)
 {
-    rrci_chunk *chunk = heap->pool;
+    rrci_chunk *chunk = heap->memory.pool;
     RRC_ASSERT(chunk != NULL && "I5: reserved when the link was made");
-    heap->pool = chunk->next;
-    heap->pool_count--;
+    heap->memory.pool = chunk->next;
+    heap->memory.pool_count--;
     return chunk;
 }
 
 static void rrci_give_chunk(rrc_heap *heap, rrci_chunk *chunk)
 {
-    chunk->next = heap->pool;
-    heap->pool = chunk;
-    heap->pool_count++;
+    chunk->next = heap->memory.pool;
+    heap->memory.pool = chunk;
+    heap->memory.pool_count++;
 }
 
 static size_t rrci_count_links(const rrc_heap *heap)
@@ -2272,20 +2302,21 @@ static size_t rrci_count_links(const rrc_heap *heap)
     size_t count = 0;
     int i;
     for (i = 0; i < RRCI_LISTS; i++)
-        count += heap->list[i].count;
+        count += heap->links.list[i].count;
     return count;
 }
 
 /* Garbage, and what is kept for its finalizers. */
 static size_t rrci_count_waiting(const rrc_heap *heap)
 {
-    return !RRCI_CYCLES ? 0 : heap->gc[RRCI_WEAKREFS].count + heap->gc[RRCI_FINALIZE].count
-        + heap->gc[RRCI_SAVED].count + heap->gc[RRCI_OWNERS].count + heap->gc[RRCI_CLEAR].count;
+    const rrci_list *list = heap->tracked.list;
+    return !RRCI_CYCLES ? 0 : list[RRCI_WEAKREFS].count + list[RRCI_FINALIZE].count + list[RRCI_SAVED].count
+        + list[RRCI_OWNERS].count + list[RRCI_CLEAR].count;
 }
 
 static size_t rrci_count_tracked(const rrc_heap *heap)
 {
-    return RRCI_CYCLES ? heap->gc[RRCI_TRACKED].count + rrci_count_waiting(heap) : 0;
+    return RRCI_CYCLES ? heap->tracked.list[RRCI_TRACKED].count + rrci_count_waiting(heap) : 0;
 }
 
 /* I5: the number of chunks that hold `links` links and `tracked` objects, however these are spread
@@ -2303,7 +2334,7 @@ static size_t rrci_chunks_needed(size_t links, size_t tracked)
    has left the queue may come back to it. */
 static size_t rrci_count_records(const rrc_heap *heap)
 {
-    return rrci_count_links(heap) + heap->queue.count + heap->left;
+    return rrci_count_links(heap) + heap->waiting.queue.count + heap->waiting.left;
 }
 
 /* The length that a directory needs: all could be in one list. */
@@ -2314,7 +2345,7 @@ static size_t rrci_directory_needed(size_t links, size_t tracked)
 
 static size_t rrci_chunks_in_use(const rrc_heap *heap, const rrci_list *list)
 {
-    size_t in_chunk = list >= &heap->gc[RRCI_TRACKED] ? RRCI_CHUNK_OBS : RRC_CHUNK_LINKS;
+    size_t in_chunk = list >= &heap->tracked.list[RRCI_TRACKED] ? RRCI_CHUNK_OBS : RRC_CHUNK_LINKS;
     return (list->count + in_chunk - 1) / in_chunk;
 }
 
@@ -2356,29 +2387,29 @@ static RRCI_NOINLINE int rrci_reserve_lists(rrc_heap *heap, size_t more, size_t 
 {
     size_t needed = rrci_count_records(heap) + more, links = (needed + RRC_CHUNK_LINKS / 2) | (RRC_CHUNK_LINKS - 1);
     size_t chunks;
-    tracked += heap->walked;
+    tracked += heap->tracked.walked;
     chunks = rrci_chunks_needed(links, tracked);
-    heap->spare_links = heap->room_for_tracked = 0;
+    heap->memory.spare_links = heap->memory.room_for_tracked = 0;
     if (needed > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
-    if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
+    if (rrci_reserve_directory(heap, &heap->links.directory, heap->links.list, RRCI_LISTS,
                                rrci_directory_needed(links, 0)) != RRC_OK)
         return RRC_ENOMEM;
     if (tracked > 0
-        && rrci_reserve_directory(heap, &heap->gc_directory, heap->gc, RRCI_GC_LISTS,
+        && rrci_reserve_directory(heap, &heap->tracked.directory, heap->tracked.list, RRCI_GC_LISTS,
                                   rrci_directory_needed(0, tracked)) != RRC_OK)
         return RRC_ENOMEM;
-    while (heap->chunk_count < chunks) {
+    while (heap->memory.chunk_count < chunks) {
         rrci_chunk *chunk = (rrci_chunk *)rrci_alloc_table(heap, sizeof *chunk);
         if (chunk == NULL)
             return RRC_ENOMEM;
-        heap->chunk_count++;
+        heap->memory.chunk_count++;
         rrci_give_chunk(heap, chunk);
     }
-    if (rrci_is_directory_long(&heap->directory, rrci_directory_needed(links, 0)))
+    if (rrci_is_directory_long(&heap->links.directory, rrci_directory_needed(links, 0)))
         return RRC_OK;                  /* there was no memory for a shorter one: try again next time */
-    heap->spare_links = links - needed;
-    heap->room_for_tracked = tracked > 0 ? tracked | (RRCI_CHUNK_OBS - 1) : 0;
+    heap->memory.spare_links = links - needed;
+    heap->memory.room_for_tracked = tracked > 0 ? tracked | (RRCI_CHUNK_OBS - 1) : 0;
     return RRC_OK;
 }
 
@@ -2445,7 +2476,7 @@ typedef union rrci_gc_head {
 #define RRCI_GC_P_LINKED      ((uintptr_t)1 << 5)   /* its link, if it has one, is a P link */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 6)   /* alive only because a finalizer has to see it */
 #define RRCI_GC_OWNED         ((uintptr_t)1 << 7)   /* reached by rrc_major_collection_keep only: it is garbage */
-#define RRCI_GC_COLOR         ((uintptr_t)1 << 8)   /* equal to heap->white: not found alive so far */
+#define RRCI_GC_COLOR         ((uintptr_t)1 << 8)   /* equal to heap->machine.white: not found alive so far */
 #define RRCI_GC_CLEARED       ((uintptr_t)1 << 9)   /* its tp_clear has run, or is to run soon; it does not wait */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 10)
 #define RRCI_GC_SOON          ((uintptr_t)1 << 11)  /* in RRCI_TRACKED: it has the reference of its next list already */
@@ -2627,13 +2658,14 @@ static int rrci_has_list_reference(const rrc_heap *heap, rrc_object *ob)
 /* Has the current search found the object alive? */
 RRCI_ALWAYS_INLINE int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
 {
-    return (head->is.word & RRCI_GC_COLOR) != heap->unfound;
+    return (head->is.word & RRCI_GC_COLOR) != heap->machine.unfound;
 }
 
 /* Has the search not found this object, or only below this level? See rrci_color. (The color is above the levels.) */
 RRCI_ALWAYS_INLINE int rrci_is_below(const rrc_heap *heap, const rrci_gc_head *head, uintptr_t level)
 {
-    return ((head->is.word ^ heap->unfound ^ RRCI_GC_COLOR) & (RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED)) > level;
+    uintptr_t found = head->is.word ^ heap->machine.unfound ^ RRCI_GC_COLOR;
+    return (found & (RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED)) > level;
 }
 
 RRCI_ALWAYS_INLINE int rrci_is_tracked(rrc_object *ob)
@@ -2705,7 +2737,7 @@ static void rrci_gc_fill(rrci_list *list, uintptr_t kind, size_t to, size_t from
 /* Does a search go on, so that the entries of RRCI_TRACKED may not move? */
 static int rrci_is_searching(const rrc_heap *heap)
 {
-    return RRCI_CYCLES && heap->searched && heap->stage < RRCI_ASIDE;
+    return RRCI_CYCLES && heap->machine.searched && heap->machine.stage < RRCI_ASIDE;
 }
 
 /* Is a major collection in slices going on, and has its verdict not been pronounced? */
@@ -2728,15 +2760,16 @@ static int rrci_in_slices(const rrc_heap *heap)
 /* The verdict of a collection or step has been pronounced: is ob garbage, or kept for it, and not set aside yet? */
 static int rrci_is_late(const rrc_heap *heap, rrc_object *ob)
 {
-    return heap->searched && heap->stage >= RRCI_FINALIZABLE && heap->stage <= RRCI_ASIDE && rrci_is_in_tracked(ob)
-        && rrci_is_below(heap, rrci_gc_head_of(ob), 0);
+    const rrci_machine *machine = &heap->machine;
+    return machine->searched && machine->stage >= RRCI_FINALIZABLE && machine->stage <= RRCI_ASIDE
+        && rrci_is_in_tracked(ob) && rrci_is_below(heap, rrci_gc_head_of(ob), 0);
 }
 
 /* Is ob garbage, or kept for it? It waits, or is to wait, or it goes by its count: it was cleared, or only its link
    held it. */
 static int rrci_is_condemned(const rrc_heap *heap, rrc_object *ob)
 {
-    if ((RRC_REFCNT(ob) >= 0 && heap->slot_calls == NULL) || !rrci_is_tracked(ob))
+    if ((RRC_REFCNT(ob) >= 0 && heap->calls.slot_calls == NULL) || !rrci_is_tracked(ob))
         return 0;                       /* (only in its own slot garbage is not watched) */
     return rrci_is_waiting(rrci_gc_head_of(ob)) || rrci_is_late(heap, ob)
         || (RRC_REFCNT(ob) < 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0 && !RRCI_LISTENS(heap));
@@ -2746,7 +2779,7 @@ static int rrci_is_condemned(const rrc_heap *heap, rrc_object *ob)
    fields of a p that is kept for garbage. */
 static int rrci_host_goes_on_marking(const rrc_heap *heap)
 {
-    return rrci_is_started(heap) || (rrci_is_sweeping(heap) && heap->keeping != 0);
+    return rrci_is_started(heap) || (rrci_is_sweeping(heap) && heap->machine.keeping != 0);
 }
 
 /* Take an object out of its list. The caller sets its place. */
@@ -2754,19 +2787,19 @@ static void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
     uintptr_t kind = rrci_gc_list(head);
-    rrci_list *list = &heap->gc[kind];
+    rrci_list *list = &heap->tracked.list[kind];
     size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
     RRC_ASSERT(*rrci_ob_at(list, index) == ob);
     if (kind == RRCI_TRACKED && rrci_is_searching(heap)) {
         *rrci_ob_at(list, index) = rrci_hole(head->is.refs);    /* (read only if ob is gray) */
         head->is.refs = 0;
-        heap->holes++;
-    } else if (heap->gc_walking > 0) {
+        heap->tracked.holes++;
+    } else if (heap->tracked.walking > 0) {
         *rrci_ob_at(list, index) = rrci_hole(0);
-        heap->holes += kind == RRCI_TRACKED;
-        heap->waiting_holes += kind != RRCI_TRACKED;
+        heap->tracked.holes += kind == RRCI_TRACKED;
+        heap->tracked.waiting_holes += kind != RRCI_TRACKED;
     } else {
-        for (; heap->holes > 0 && rrci_is_hole(*rrci_ob_at(list, list->count - 1)); heap->holes--)
+        for (; heap->tracked.holes > 0 && rrci_is_hole(*rrci_ob_at(list, list->count - 1)); heap->tracked.holes--)
             rrci_drop_last_ob(heap, list);      /* (of RRCI_TRACKED, when a search has just ended) */
         if (index != list->count - 1)
             rrci_gc_fill(list, kind, index, list->count - 1);
@@ -2777,7 +2810,7 @@ static void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
 static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED)
-        heap->pending_bytes -= rrci_bytes_of(heap, ob);
+        heap->counters.pending_bytes -= rrci_bytes_of(heap, ob);
     rrci_gc_take_out(heap, ob);
     rrci_gc_place(rrci_gc_head_of(ob), RRCI_UNTRACKED, 0);
 }
@@ -2796,7 +2829,7 @@ static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
     while (list->count > to)
         rrci_drop_last_ob(heap, list);
     if (kind == RRCI_TRACKED)
-        heap->holes = 0;
+        heap->tracked.holes = 0;
 }
 
 static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
@@ -2806,14 +2839,14 @@ static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
         return;
     head->is.word ^= RRCI_GC_UNCOLLECTABLE;
     if (on)
-        heap->uncollectable++;
+        heap->tracked.uncollectable++;
     else
-        heap->uncollectable--;
+        heap->tracked.uncollectable--;
 }
 
 static void rrci_forget_cleared(rrc_heap *heap, rrci_gc_head *head)
 {
-    heap->cleared -= (head->is.word & RRCI_GC_CLEARED) != 0;
+    heap->tracked.cleared -= (head->is.word & RRCI_GC_CLEARED) != 0;
     head->is.word &= ~RRCI_GC_CLEARED;
 }
 
@@ -2822,18 +2855,18 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
     if (rrci_is_finalizable(ob))
-        heap->finalizable--;
+        heap->tracked.finalizable--;
     if ((head->is.word & (RRCI_GC_UNCOLLECTABLE | RRCI_GC_CLEARED)) != 0) {
         rrci_set_uncollectable(heap, head, 0);
-        heap->garbage += (head->is.word & RRCI_GC_CLEARED) != 0;
+        heap->counters.garbage += (head->is.word & RRCI_GC_CLEARED) != 0;
         rrci_forget_cleared(heap, head);
     }
-    if (heap->alive > 0 && rrci_is_alive(heap, head))
-        heap->alive--;                  /* rrc_marked reported it before the collection began */
+    if (heap->machine.alive > 0 && rrci_is_alive(heap, head))
+        heap->machine.alive--;                  /* rrc_marked reported it before the collection began */
     rrci_gc_remove(heap, ob);
     head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_SOON);
     head->is.refs = 0;
-    heap->changed++;
+    heap->machine.changed++;
 }
 
 /* ---- the dictionary ----
@@ -3287,17 +3320,18 @@ static void rrci_dict_turn_on(rrc_heap *heap, rrci_list *list)
 /* Free chunks if there are far more than can be needed, and the tables that were replaced. */
 static size_t rrci_trim(rrc_heap *heap, size_t max)
 {
-    size_t enough = rrci_chunks_needed(rrci_count_records(heap), rrci_count_tracked(heap) + heap->walked), done = 0;
+    size_t tracked = rrci_count_tracked(heap) + heap->tracked.walked, done = 0;
+    size_t enough = rrci_chunks_needed(rrci_count_records(heap), tracked);
     int kind;
     enough += enough / 4;
-    heap->spare_links = heap->room_for_tracked = 0;
-    while (heap->pool != NULL && heap->chunk_count > enough && done < max) {
+    heap->memory.spare_links = heap->memory.room_for_tracked = 0;
+    while (heap->memory.pool != NULL && heap->memory.chunk_count > enough && done < max) {
         rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
-        heap->chunk_count--;
+        heap->memory.chunk_count--;
         done++;
     }
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        done += rrci_dict_retire(heap, &heap->list[kind].dict, max - done);
+        done += rrci_dict_retire(heap, &heap->links.list[kind].dict, max - done);
     return done;
 }
 
@@ -3375,7 +3409,7 @@ static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
 {
     int i;
     for (i = RRCI_LISTS - 1; i >= 0; i--) {
-        rrci_list *list = &heap->list[i];
+        rrci_list *list = &heap->links.list[i];
         if (list->count == 0)
             continue;
         if (list->dict.by_ob || rrci_in_collection(heap)) {
@@ -3419,9 +3453,9 @@ static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
 static rrc_object *rrci_from_dict(const rrc_heap *heap, rrc_gcref p)
 {
     rrc_object *ob = NULL;
-    if (heap->list[RRCI_P_YOUNG].count > 0)
-        ob = rrci_ob_of(&heap->list[RRCI_P_YOUNG], p);
-    return ob != NULL ? ob : rrci_ob_of(&heap->list[RRCI_P_OLD], p);
+    if (heap->links.list[RRCI_P_YOUNG].count > 0)
+        ob = rrci_ob_of(&heap->links.list[RRCI_P_YOUNG], p);
+    return ob != NULL ? ob : rrci_ob_of(&heap->links.list[RRCI_P_OLD], p);
 }
 
 /* The ob of p's P link, or NULL. */
@@ -3452,7 +3486,7 @@ static void rrci_note_queued(const rrc_heap *heap, rrc_object *ob, int is_queued
 
 RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_queue *queue = &heap->queue;
+    rrci_queue *queue = &heap->waiting.queue;
     if (queue->tail == NULL || queue->tail_index == RRCI_CHUNK_QUEUED) {
         rrci_chunk *chunk = rrci_take_chunk(heap);
         if (queue->tail == NULL) {
@@ -3466,7 +3500,7 @@ RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
     }
     queue->tail->queue.ob[queue->tail_index++] = ob;
     queue->count++;
-    heap->pending_bytes += rrci_bytes_of(heap, ob);
+    heap->counters.pending_bytes += rrci_bytes_of(heap, ob);
     rrci_note_queued(heap, ob, 1);
 }
 
@@ -3481,7 +3515,7 @@ static rrc_object **rrci_queued_at(const rrci_queue *queue, size_t n)
 /* Take out the oldest object, or return NULL. */
 static rrc_object *rrci_dequeue(rrc_heap *heap)
 {
-    rrci_queue *queue = &heap->queue;
+    rrci_queue *queue = &heap->waiting.queue;
     rrci_chunk *chunk = queue->head;
     rrc_object *ob;
     if (queue->count == 0)
@@ -3496,7 +3530,7 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
         queue->head_index = 0;
         rrci_give_chunk(heap, chunk);
     }
-    heap->pending_bytes -= rrci_bytes_of(heap, ob);
+    heap->counters.pending_bytes -= rrci_bytes_of(heap, ob);
     rrci_note_queued(heap, ob, 0);
     return ob;
 }
@@ -3507,7 +3541,7 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
    and its low two bits say what it holds. */
 
 #define RRCI_TAG_MASK     ((uintptr_t)3)
-#define RRCI_TAG_DEFERRED ((uintptr_t)1)    /* ob is in heap->later: the next object of that list */
+#define RRCI_TAG_DEFERRED ((uintptr_t)1)    /* ob is in heap->waiting.later: the next object of that list */
 #define RRCI_TAG_LEFT     ((uintptr_t)3)    /* in RRCI_ENDING: ob has left the queue, and has no link */
 
 static int rrci_is_odd(rrc_gcref p)
@@ -3525,13 +3559,13 @@ static int rrci_has_tag(rrc_object *ob, uintptr_t tag)
     return ((uintptr_t)RRC_LINK(ob) & RRCI_TAG_MASK) == tag;
 }
 
-/* The object after ob in heap->later. */
+/* The object after ob in heap->waiting.later. */
 static rrc_object *rrci_next_deferred(rrc_object *ob)
 {
     return (rrc_object *)((uintptr_t)RRC_LINK(ob) & ~RRCI_TAG_MASK);
 }
 
-/* Does ob wait for its dealloc in heap->later? */
+/* Does ob wait for its dealloc in heap->waiting.later? */
 static int rrci_is_deferred(rrc_object *ob)
 {
     return rrci_has_tag(ob, RRCI_TAG_DEFERRED);
@@ -3546,7 +3580,7 @@ static int rrci_has_left(const rrc_heap *heap, rrc_object *ob)
 /* Set ob's link field to NULL. ob has no link. */
 static void rrci_empty_link_field(rrc_heap *heap, rrc_object *ob)
 {
-    heap->left -= (size_t)rrci_has_left(heap, ob);
+    heap->waiting.left -= (size_t)rrci_has_left(heap, ob);
     RRC_LINK(ob) = NULL;
 }
 
@@ -3556,7 +3590,7 @@ static rrc_object *rrci_take_queued(rrc_heap *heap)
     rrc_object *ob = rrci_dequeue(heap);
     if (heap->rest == RRCI_ENDING && ob != NULL && RRC_LINK(ob) == NULL) {
         RRC_LINK(ob) = rrci_tagged(NULL, RRCI_TAG_LEFT);
-        heap->left++;
+        heap->waiting.left++;
     }
     return ob;
 }
@@ -3683,22 +3717,22 @@ RRCI_ALWAYS_INLINE uintptr_t rrci_slot_bit(const rrc_object *ob)
 static void rrci_begin_slot(rrc_heap *heap, rrci_slot_call *call, const rrc_object *ob)
 {
     call->ob = ob;
-    call->bits = heap->slot_bits;
+    call->bits = heap->calls.slot_bits;
     call->is_reached = 0;
-    call->outer = heap->slot_calls;
+    call->outer = heap->calls.slot_calls;
     if (call->outer != NULL)
-        heap->slot_bits |= rrci_slot_bit(call->outer->ob);
-    heap->slot_calls = call;
+        heap->calls.slot_bits |= rrci_slot_bit(call->outer->ob);
+    heap->calls.slot_calls = call;
 }
 
 /* Slots of several threads or coroutines of a host can be in progress at a time, and end in any order. (Then more bits
    are set than needed, which costs a walk.) */
 static void rrci_end_slot(rrc_heap *heap, const rrci_slot_call *call)
 {
-    rrci_slot_call *inner = heap->slot_calls;
+    rrci_slot_call *inner = heap->calls.slot_calls;
     if (inner == call) {
-        heap->slot_calls = call->outer;
-        heap->slot_bits = call->bits;
+        heap->calls.slot_calls = call->outer;
+        heap->calls.slot_bits = call->bits;
         return;
     }
     while (inner->outer != call)
@@ -3708,10 +3742,10 @@ static void rrci_end_slot(rrc_heap *heap, const rrci_slot_call *call)
 
 RRCI_ALWAYS_INLINE rrci_slot_call *rrci_slot_call_of(const rrc_heap *heap, const rrc_object *ob)
 {
-    rrci_slot_call *call = heap->slot_calls;
+    rrci_slot_call *call = heap->calls.slot_calls;
     if (call == NULL || call->ob == ob)
         return call;
-    if (!RRCI_UNLIKELY((heap->slot_bits & rrci_slot_bit(ob)) != 0))
+    if (!RRCI_UNLIKELY((heap->calls.slot_bits & rrci_slot_bit(ob)) != 0))
         return NULL;
     while (call != NULL && call->ob != ob)
         call = call->outer;
@@ -3738,46 +3772,47 @@ static void rrci_watch(rrc_object *ob)
 /* The search is over for this object: forget all that it noted in the GC head. */
 static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
 {
-    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED | RRCI_GC_SOON)) | heap->white;
+    head->is.word &= ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED | RRCI_GC_SOON);
+    head->is.word |= heap->machine.white;
     head->is.refs = 0;
 }
 
 /* Add an untracked object to one of the lists, which has room for it. */
 RRCI_ALWAYS_INLINE void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
 {
-    rrci_list *to = &heap->gc[list];
+    rrci_list *to = &heap->tracked.list[list];
     size_t index = to->count++;
     if (index % RRCI_CHUNK_OBS == 0)
         to->chunk[index / RRCI_CHUNK_OBS] = rrci_take_chunk(heap);
     *rrci_ob_at(to, index) = ob;
     rrci_gc_place(rrci_gc_head_of(ob), list, index);
     if (list > RRCI_TRACKED)            /* it waits there */
-        heap->pending_bytes += rrci_bytes_of(heap, ob);
+        heap->counters.pending_bytes += rrci_bytes_of(heap, ob);
 }
 
 static void rrci_gc_move(rrc_heap *heap, uintptr_t list, rrc_object *ob)
 {
     rrci_gc_remove(heap, ob);
     rrci_gc_add(heap, list, ob);
-    heap->walked -= heap->walked > 0;
+    heap->tracked.walked -= heap->tracked.walked > 0;
 }
 
 /* A stage that passes RRCI_TRACKED downwards has come to a hole: the last entry fills it. */
 static void rrci_fill_hole(rrc_heap *heap, size_t index)
 {
-    rrci_list *list = &heap->gc[RRCI_TRACKED];
-    if (heap->gc_walking > 0)
+    rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    if (heap->tracked.walking > 0)
         return;
     if (index != list->count - 1)
         rrci_gc_fill(list, RRCI_TRACKED, index, list->count - 1);
     rrci_drop_last_ob(heap, list);
-    heap->holes--;
+    heap->tracked.holes--;
 }
 
 /* The tp_clear of this tracked object is to be called next. */
 static void rrci_note_cleared(rrc_heap *heap, rrci_gc_head *head)
 {
-    heap->cleared += (head->is.word & RRCI_GC_CLEARED) == 0;
+    heap->tracked.cleared += (head->is.word & RRCI_GC_CLEARED) == 0;
     head->is.word |= RRCI_GC_CLEARED;
 }
 
@@ -3786,7 +3821,7 @@ static void rrci_forgive(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
     rrci_set_uncollectable(heap, head, 0);
-    if ((head->is.word & RRCI_GC_CLEARED) == 0 || !heap->forgives)
+    if ((head->is.word & RRCI_GC_CLEARED) == 0 || !heap->waiting.forgives)
         return;
     rrci_forget_cleared(heap, head);
     if (!RRCI_LISTENS(heap))
@@ -3893,7 +3928,7 @@ static uintptr_t rrci_place(const rrci_gc_head *head)
 
 static rrc_object **rrci_at_place(const rrc_heap *heap, uintptr_t place)
 {
-    return rrci_ob_at(&heap->gc[RRCI_TRACKED], (size_t)(place - 1));
+    return rrci_ob_at(&heap->tracked.list[RRCI_TRACKED], (size_t)(place - 1));
 }
 
 /* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
@@ -3969,9 +4004,9 @@ static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
 {
     rrci_search search;
     rrci_begin_search(&search, heap, 0, "rrc_touch");
-    heap->touching++;
+    heap->calls.touching++;
     rrci_traverse(&search, ob, rrci_visit_touch);
-    heap->touching--;
+    heap->calls.touching--;
     if (RRCI_LISTENS(heap))
         heap->layer->touched(heap);
 }
@@ -3984,8 +4019,8 @@ static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
 RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrc_object *ob, rrci_gc_head *head, uintptr_t level)
 {
     head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED))
-                  | (heap->unfound ^ RRCI_GC_COLOR) | level;
-    heap->alive += level == 0;
+                  | (heap->machine.unfound ^ RRCI_GC_COLOR) | level;
+    heap->machine.alive += level == 0;
     if (level == 0 && RRC_REFCNT(ob) < 0 && !RRCI_LISTENS(heap))
         rrci_unwatch(ob);
 }
@@ -3995,10 +4030,10 @@ RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrc_object *ob, rrci_gc_head 
 RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob, uintptr_t level)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    int is_gray = RRCI_UNLIKELY(rrci_is_alive(heap, head)) && rrci_is_gray(&heap->gray, head);
+    int is_gray = RRCI_UNLIKELY(rrci_is_alive(heap, head)) && rrci_is_gray(&heap->machine.gray, head);
     rrci_color(heap, ob, head, level);
-    if (head->is.word >> RRCI_GC_SHIFT < heap->scan && !is_gray)
-        rrci_push_gray(heap, &heap->gray, ob);
+    if (head->is.word >> RRCI_GC_SHIFT < heap->machine.scan && !is_gray)
+        rrci_push_gray(heap, &heap->machine.gray, ob);
 }
 
 /* ---- events: what happens to an object while a search goes on, or while it waits as garbage ---- */
@@ -4012,7 +4047,7 @@ typedef enum rrci_event_kind {
 /* Is the verdict of a collection or step still to come? */
 static int rrci_is_marking(const rrc_heap *heap)
 {
-    return !RRCI_IS_IDLE(heap) && heap->stage <= RRCI_VERDICT;
+    return !RRCI_IS_IDLE(heap) && heap->machine.stage <= RRCI_VERDICT;
 }
 
 /* Before the verdict: ob is alive. If nobody visits p from ob, p is traced. */
@@ -4021,7 +4056,7 @@ static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
     int was_watched = RRC_REFCNT(ob) < 0;
     if (was_watched)
         rrci_end_watch(heap, ob);
-    if (heap->searched && rrci_is_in_tracked(ob)) {
+    if (heap->machine.searched && rrci_is_in_tracked(ob)) {
         if (rrci_is_below(heap, rrci_gc_head_of(ob), 0))
             rrci_make_alive(heap, ob, 0);
         return;
@@ -4077,7 +4112,7 @@ static void rrci_absolve(rrc_heap *heap, rrc_object *ob)
         rrci_gc_return(heap, ob);
     else
         rrci_forget_cleared(heap, head);
-    if (is_late && heap->stage == RRCI_ASIDE)
+    if (is_late && heap->machine.stage == RRCI_ASIDE)
         rrci_color(heap, ob, head, 0);
     else if (is_late)
         rrci_make_alive(heap, ob, 0);
@@ -4124,7 +4159,7 @@ static void rrci_absolve_gray(rrci_absolving *absolving, rrc_object *ob)
 
 static void rrci_absolve_reached(rrci_absolving *absolving, rrc_object *ob)
 {
-    if (!rrci_is_in_tracked(ob) || !rrci_is_gray(&absolving->search.heap->gray, rrci_gc_head_of(ob))) {
+    if (!rrci_is_in_tracked(ob) || !rrci_is_gray(&absolving->search.heap->machine.gray, rrci_gc_head_of(ob))) {
         rrci_add_to_absolving(absolving, ob);
         return;
     }
@@ -4138,7 +4173,7 @@ static int rrci_visit_absolve(rrc_object *ob, void *arg)
     rrc_heap *heap = absolving->search.heap;
     if (RRC_REFCNT(ob) < 0 && rrci_is_condemned(heap, ob))
         rrci_absolve_reached(absolving, ob);
-    else if (heap->slot_calls != NULL && rrci_slot_call_of(heap, ob) != NULL)
+    else if (heap->calls.slot_calls != NULL && rrci_slot_call_of(heap, ob) != NULL)
         rrci_slot_call_of(heap, ob)->is_reached = 1;
     return 0;
 }
@@ -4157,7 +4192,7 @@ static void rrci_absolve_listed(rrci_absolving *absolving)
 /* C has got hold of garbage, or of what is kept for it: absolve ob, and all garbage that it reaches in C. */
 static void rrci_absolve_all(rrc_heap *heap, rrc_object *ob)
 {
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     rrci_absolving absolving;
     size_t i;
     rrci_begin_search(&absolving.search, heap, 0, "rrc_incref");
@@ -4184,7 +4219,7 @@ static RRCI_NOINLINE void rrci_visit_found(rrc_heap *heap);
    to be kept, it also finds what ob reaches, over both heaps. */
 static void rrci_hold_condemned(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
 {
-    if (heap->stage == RRCI_ASIDE || !rrci_is_late(heap, ob)) {
+    if (heap->machine.stage == RRCI_ASIDE || !rrci_is_late(heap, ob)) {
         rrci_absolve_all(heap, ob);
         return;
     }
@@ -4197,12 +4232,13 @@ static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
 {
     if (rrci_is_condemned(heap, ob) || (event == RRCI_EVENT_DYING && rrci_is_late(heap, ob))) {
         rrci_hold_condemned(heap, ob, event);
-    } else if (event == RRCI_EVENT_UNTRACKED && heap->keeping != 0
-               && rrci_is_gray(&heap->gray, rrci_gc_head_of(ob))) {
+    } else if (event == RRCI_EVENT_UNTRACKED && heap->machine.keeping != 0
+               && rrci_is_gray(&heap->machine.gray, rrci_gc_head_of(ob))) {
         rrci_blacken_now(heap, ob);
     } else if (rrci_is_marking(heap)) {
         rrci_get_hold(heap, ob);
-        if ((event == RRCI_EVENT_UNTRACKED || event == RRCI_EVENT_DYING) && heap->searched && rrci_is_tracked(ob))
+        if ((event == RRCI_EVENT_UNTRACKED || event == RRCI_EVENT_DYING) && heap->machine.searched
+            && rrci_is_tracked(ob))
             rrci_touch_owned(heap, ob);
     } else if (event == RRCI_EVENT_HELD) {
         rrci_end_watch(heap, ob);       /* it is the layer's, or has outlived its search */
@@ -4338,10 +4374,10 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
         RRC_REFCNT((rrc_object *)(uintptr_t)type)++;
         rrc_touch(heap, (rrc_object *)(uintptr_t)type);
     }
-    heap->objects++;
-    heap->object_bytes += size;
+    heap->counters.objects++;
+    heap->counters.object_bytes += size;
     if (RRCI_UNLIKELY(type->tp_outside != NULL))
-        heap->wrappers++;
+        heap->tracked.wrappers++;
     return ob;
 }
 
@@ -4417,7 +4453,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     if (size > old_size)
         memset(memory + old_size, 0, size - old_size);
     ((rrci_var_head *)(void *)memory)->is.size = size;
-    heap->object_bytes += size - old_size;
+    heap->counters.object_bytes += size - old_size;
     ob = (rrc_object *)(void *)(memory + before);
 #ifdef RRC_DEBUG
     rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob);
@@ -4429,7 +4465,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
 /* When the last object of a heap that has ended is freed, free the heap itself. */
 static void rrci_end_husk(rrc_heap *heap)
 {
-    if (heap->state == RRCI_HUSK && heap->objects <= 0 && heap->depth == 0) {
+    if (heap->state == RRCI_HUSK && heap->counters.objects <= 0 && heap->calls.depth == 0) {
         rrc_desc desc = heap->desc;
         rrci_free(&desc, heap, sizeof *heap);
     }
@@ -4468,7 +4504,7 @@ static int rrci_may_del(rrc_heap *heap, rrc_object *ob, const rrci_slot_call *ca
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
     is_owned = call != NULL || rrci_is_owned(ob);
     if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
-        || (RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker && !rrci_is_odd(RRC_LINK(ob))
+        || (RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->links.marker && !rrci_is_odd(RRC_LINK(ob))
             && rrci_find_link(heap, ob, &index) != NULL))
         code = rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
     else if (RRCI_COUNT(ob) > !is_owned)
@@ -4498,10 +4534,10 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_free_block(rrc_heap *heap, rrc_object *ob, r
     if (is_sized && ((rrci_var_head *)(void *)memory)->is.native > 0)
         rrc_native_bytes(heap, -(ptrdiff_t)((rrci_var_head *)(void *)memory)->is.native);
     if (type->tp_basicsize > 0) {
-        heap->objects--;
-        heap->object_bytes -= size;
+        heap->counters.objects--;
+        heap->counters.object_bytes -= size;
         if (RRCI_UNLIKELY(type->tp_outside != NULL))
-            heap->wrappers--;
+            heap->tracked.wrappers--;
 #ifdef RRC_DEBUG
         memset(memory, RRCI_POISON, size);
 #if RRCI_TAGS_FREED
@@ -4565,18 +4601,18 @@ static void rrci_defer(rrc_heap *heap, rrc_object *ob)
         rrci_enqueue(heap, ob);         /* which has room for it */
         return;
     }
-    RRC_LINK(ob) = rrci_tagged(heap->later, RRCI_TAG_DEFERRED);
-    heap->later = ob;
-    heap->later_count++;
-    heap->pending_bytes += rrci_bytes_of(heap, ob);
+    RRC_LINK(ob) = rrci_tagged(heap->waiting.later, RRCI_TAG_DEFERRED);
+    heap->waiting.later = ob;
+    heap->waiting.later_count++;
+    heap->counters.pending_bytes += rrci_bytes_of(heap, ob);
 }
 
 static rrc_object *rrci_take_deferred(rrc_heap *heap)
 {
-    rrc_object *ob = heap->later;
-    heap->later = rrci_next_deferred(ob);
-    heap->later_count--;
-    heap->pending_bytes -= rrci_bytes_of(heap, ob);
+    rrc_object *ob = heap->waiting.later;
+    heap->waiting.later = rrci_next_deferred(ob);
+    heap->waiting.later_count--;
+    heap->counters.pending_bytes -= rrci_bytes_of(heap, ob);
     RRC_LINK(ob) = NULL;
     return ob;
 }
@@ -4597,7 +4633,7 @@ static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
     const rrci_list *list;
     size_t index;
     rrc_gcref link = RRC_LINK(ob);
-    if (link == NULL || link == heap->marker || rrci_is_odd(link))
+    if (link == NULL || link == heap->links.marker || rrci_is_odd(link))
         return 0;
     list = rrci_find_link(heap, ob, &index);
     if (list == NULL)
@@ -4639,7 +4675,7 @@ static int rrci_finalize_dying(rrc_heap *heap, rrc_object *ob, int is_gc)
         rrci_event(heap, ob, RRCI_EVENT_DYING);
     if (is_gc) {
         if (rrci_is_tracked(ob))
-            heap->finalizable--;
+            heap->tracked.finalizable--;
         rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
     }
     RRC_REFCNT(ob) = 1;
@@ -4654,8 +4690,9 @@ static void rrci_untrack_dying(rrc_heap *heap, rrc_object *ob)
 {
     if (RRCI_UNLIKELY(!RRCI_IS_IDLE(heap)))
         rrci_event(heap, ob, RRCI_EVENT_DYING);
-    if (RRCI_UNLIKELY(RRCI_LISTENS(heap)) && heap->running && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
-        heap->garbage++;                /* (rrci_untrack counts cleared objects) */
+    if (RRCI_UNLIKELY(RRCI_LISTENS(heap)) && heap->waiting.running
+        && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
+        heap->counters.garbage++;       /* (rrci_untrack counts cleared objects) */
     rrci_untrack(heap, ob);
 }
 
@@ -4670,9 +4707,9 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         return;
     }
     is_gc = rrci_is_gc_type(type);
-    heap->depth++;
+    heap->calls.depth++;
     if (type->tp_finalize != NULL && (!is_gc || rrci_is_finalizable(ob)) && rrci_finalize_dying(heap, ob, is_gc)) {
-        heap->depth--;                  /* resurrected */
+        heap->calls.depth--;                  /* resurrected */
         return;
     }
     rrci_empty_link_field(heap, ob);
@@ -4687,29 +4724,30 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         rrci_free_object(heap, ob);
     }
     rrci_end_slot(heap, &call);
-    heap->depth--;
+    heap->calls.depth--;
 }
 
 /* The count of ob is 0. */
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
 {
-    rrc_object *waiting = heap->later;
-    int is_counted = heap->running && rrci_is_tracked(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0;
+    rrc_object *waiting = heap->waiting.later;
+    int is_counted = heap->waiting.running && rrci_is_tracked(ob)
+                  && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0;
     if (rrci_slot_call_of(heap, ob) != NULL || (RRC_LINK(ob) != NULL && rrci_bias_was_forgotten(heap, ob)))
         return;
-    if (rrci_in_collection(heap) || heap->state == RRCI_LAYER_RUNS || heap->depth >= RRC_DEALLOC_DEPTH
-        || (heap->running && heap->quota == 0 && !is_counted)) {
+    if (rrci_in_collection(heap) || heap->state == RRCI_LAYER_RUNS || heap->calls.depth >= RRC_DEALLOC_DEPTH
+        || (heap->waiting.running && heap->waiting.quota == 0 && !is_counted)) {
         rrci_defer(heap, ob);
         return;
     }
-    if (heap->running && !is_counted)   /* (what was cleared has been counted) */
-        heap->quota--;
+    if (heap->waiting.running && !is_counted)   /* (what was cleared has been counted) */
+        heap->waiting.quota--;
     rrci_dealloc(heap, ob);
-    if (heap->depth > 0 || heap->running)
+    if (heap->calls.depth > 0 || heap->waiting.running)
         return;
     /* This is the outermost dealloc. Do the deallocs that were put off meanwhile, but not those that
        the limit of an earlier rrc_run_pending left over. */
-    while (heap->later != NULL && heap->later != waiting) {
+    while (heap->waiting.later != NULL && heap->waiting.later != waiting) {
         ob = rrci_take_deferred(heap);
         if (rrci_drop_one(heap, ob))
             rrci_dealloc(heap, ob);
@@ -4743,7 +4781,7 @@ static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
    once. */
 static int rrci_is_ordering(const rrc_heap *heap)
 {
-    return heap->orders != RRCI_NO_ORDER && heap->state == RRCI_MAJOR;
+    return heap->waiting.orders != RRCI_NO_ORDER && heap->state == RRCI_MAJOR;
 }
 
 /* A maker of links that forgets the bias, or adds it twice, forgets it for all of its objects. Is this the first one of
@@ -4753,9 +4791,9 @@ static int rrci_is_news(rrc_heap *heap, rrc_object *ob)
     const rrc_type *type = RRC_TYPE(ob);
     size_t i;
     for (i = 0; i < RRCI_BLAMED; i++)
-        if (type != NULL && heap->blamed[i] == type)
+        if (type != NULL && heap->links.blamed[i] == type)
             return 0;
-    heap->blamed[heap->blamed_at++ % RRCI_BLAMED] = type;
+    heap->links.blamed[heap->links.blamed_at++ % RRCI_BLAMED] = type;
     return 1;
 }
 
@@ -4839,11 +4877,11 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 }
 
 /* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host. 1: because
-   p itself did not ask for it. 2: because the layer wants it; heap->parted does not count this. */
+   p itself did not ask for it. 2: because the layer wants it; heap->counters.parted does not count this. */
 RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
 {
     const rrci_link link = *rrci_at(list, index);
-    if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
+    if (list == &heap->links.list[RRCI_P_OLD] || list == &heap->links.list[RRCI_P_YOUNG]) {
         rrci_tell(heap, link.ob, RRCI_NEWS_PARTING);
         RRCI_BEGIN_HOOK(heap);
         if (RRCI_HAS_SLOT(heap))
@@ -4851,9 +4889,9 @@ RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t in
         RRCI_END_HOOK(heap);
     }
     rrci_drop_link(heap, list, index, rrci_key(list, &link));
-    heap->changed++;
+    heap->machine.changed++;
     if (parts) {
-        heap->parted += parts & 1;
+        heap->counters.parted += parts & 1;
         RRCI_BEGIN_HOOK(heap);
         if (heap->desc.parted != NULL)
             heap->desc.parted(heap->p_userdata, link.p, link.ob);
@@ -4866,14 +4904,14 @@ RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t in
    garbage only. At the end of the heap no link does, when the host's graph has given the order. */
 static int rrci_link_holds(const rrc_heap *heap, rrc_object *ob)
 {
-    return (heap->rest != RRCI_ENDING || heap->orders) && !rrci_is_garbage(ob);
+    return (heap->rest != RRCI_ENDING || heap->waiting.orders) && !rrci_is_garbage(ob);
 }
 
 /* While the heap ends: is ob a wrapper to whose foreign object others refer? Then it waits for the search, as its
    tp_clear may have to break a foreign cycle. */
 static int rrci_awaits_search(rrc_heap *heap, rrc_object *ob)
 {
-    return heap->rest == RRCI_ENDING && !heap->parts_wrappers && rrci_outside(heap, ob) > 0;
+    return heap->rest == RRCI_ENDING && !heap->waiting.parts_wrappers && rrci_outside(heap, ob) > 0;
 }
 
 /* Part an object that only its link holds from its p. A light one is not freed at once: the code that has
@@ -4972,7 +5010,7 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
     count = RRC_REFCNT(ob);
     if (RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
         count = RRCI_COUNT(ob);         /* it may be watched */
-    if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
+    if (count < 0 || (count == 0 && (dropping || heap->calls.depth == 0))) {
         rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
         return 0;
     }
@@ -5000,15 +5038,15 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 /* I5: reserve room for one more link of list `kind` in its dictionary, and in that of the list it is promoted to. */
 static int rrci_reserve_keys(rrc_heap *heap, int kind)
 {
-    rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
+    rrci_list *old = &heap->links.list[kind & RRCI_O], *target = &heap->links.list[kind];
     size_t links;
     if (target->dict.on && target != old
-        && rrci_dict_reserve(heap, target, target->count + 1, target->count + 1 + heap->crowded_out) != RRC_OK) {
+        && rrci_dict_reserve(heap, target, target->count + 1, target->count + 1 + heap->links.crowded_out) != RRC_OK) {
         if (!target->dict.optional)
             return RRC_ENOMEM;
         rrci_dict_turn_off(&target->dict);
     }
-    links = old->count + heap->list[kind | RRCI_YOUNG].count + 1;
+    links = old->count + heap->links.list[kind | RRCI_YOUNG].count + 1;
     if (old->dict.on && rrci_dict_reserve(heap, old, links, links) != RRC_OK) {
         if (!old->dict.optional)
             return RRC_ENOMEM;
@@ -5022,11 +5060,11 @@ static int rrci_reserve_keys(rrc_heap *heap, int kind)
 RRCI_ALWAYS_INLINE int rrci_reserve(rrc_heap *heap, int kind, size_t more)
 {
     int code = RRC_OK;
-    if (heap->spare_links > more)
-        heap->spare_links -= 1 + more;
+    if (heap->memory.spare_links > more)
+        heap->memory.spare_links -= 1 + more;
     else
         code = rrci_reserve_lists(heap, 1 + more, rrci_count_tracked(heap));
-    return code == RRC_OK && (heap->list[kind].dict.on || heap->list[kind & RRCI_O].dict.on)
+    return code == RRC_OK && (heap->links.list[kind].dict.on || heap->links.list[kind & RRCI_O].dict.on)
                ? rrci_reserve_keys(heap, kind) : code;
 }
 
@@ -5040,9 +5078,9 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
         RRCI_END_HOOK(heap);
         return ob;
     }
-    ob = rrci_ob_of(&heap->list[kind], p);
-    if (ob == NULL && heap->desc.demotes && heap->list[kind ^ RRCI_YOUNG].count > 0)
-        ob = rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p);
+    ob = rrci_ob_of(&heap->links.list[kind], p);
+    if (ob == NULL && heap->desc.demotes && heap->links.list[kind ^ RRCI_YOUNG].count > 0)
+        ob = rrci_ob_of(&heap->links.list[kind ^ RRCI_YOUNG], p);
     return ob;
 }
 
@@ -5050,7 +5088,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
    when the heap ends), and in RRCI_SWEEPING. Then a new link may replace the old one. */
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
-    if (!rrci_is_linked_ob(ob) || RRC_LINK(ob) == heap->marker)
+    if (!rrci_is_linked_ob(ob) || RRC_LINK(ob) == heap->links.marker)
         return 0;
     if (RRCI_CYCLES && heap->layer != NULL && heap->layer->has_lost_p(heap, ob))
         return 1;
@@ -5061,7 +5099,7 @@ static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
    header can tell p that it has lost ob. */
 static int rrci_may_keep_p(rrc_heap *heap, rrc_object *ob)
 {
-    return RRCI_UNLIKELY(rrci_is_sweeping(heap)) && heap->stage < RRCI_ASIDE && rrci_has_lost_p(heap, ob);
+    return RRCI_UNLIKELY(rrci_is_sweeping(heap)) && heap->machine.stage < RRCI_ASIDE && rrci_has_lost_p(heap, ob);
 }
 
 /* May this object, whose link field is in use, get a link? It waits for its dealloc, or has lost its p. */
@@ -5072,8 +5110,8 @@ static RRCI_COLD int rrci_can_be_relinked(rrc_heap *heap, rrc_object *ob)
 
 static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts);
 
-/* Empty its link field: take from ob what that stands for, the old link or its place in heap->later. With ob all that
-   comes before it there goes to the queue, so that each object is moved once. */
+/* Empty its link field: take from ob what that stands for, the old link or its place in heap->waiting.later. With ob
+   all that comes before it there goes to the queue, so that each object is moved once. */
 static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_has_lost_p(heap, ob)) {
@@ -5118,7 +5156,7 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
         return rrci_error(heap, RRC_ETYPE, function, ob, p, RRCI_NEEDS_CYCLES);
     if (RRC_LINK(ob) != NULL && !rrci_can_be_relinked(heap, ob))
         return rrci_error(heap, RRC_ELINKED, function, ob, p,
-                          RRC_LINK(ob) != heap->marker ? ""
+                          RRC_LINK(ob) != heap->links.marker ? ""
                           : "what it has is a marker: rrc_mark_deallocating(heap, NULL, ob) takes it back");
     RRCI_BEGIN_HOOK(heap);
     if (RRCI_HAS_GENERATIONS(heap) && RRC_HOST_IS_YOUNG(heap, p))
@@ -5128,7 +5166,7 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
         former = rrci_p_linked_ob(heap, p, kind);
     if (former != NULL && (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former)))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
-    code = rrci_reserve(heap, kind, rrci_is_deferred(ob) ? heap->later_count : 0);
+    code = rrci_reserve(heap, kind, rrci_is_deferred(ob) ? heap->waiting.later_count : 0);
     if (code != RRC_OK)
         return code == RRC_ENOMEM ? code : rrci_error(heap, code, function, ob, p, "");
     made->link.p = p;
@@ -5168,7 +5206,7 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         rrci_part(heap, made->former);
     if (RRC_LINK(ob) != NULL)
         rrci_prepare_to_relink(heap, ob);
-    if (RRCI_UNLIKELY(RRC_REFCNT(ob) < 0 || heap->slot_calls != NULL || RRCI_LISTENS(heap)))
+    if (RRCI_UNLIKELY(RRC_REFCNT(ob) < 0 || heap->calls.slot_calls != NULL || RRCI_LISTENS(heap)))
         rrci_hold_by_link(heap, ob, (kind & RRCI_O) == 0);
     if (rrci_is_tracked(ob))
         rrci_forget_cleared(heap, rrci_gc_head_of(ob));
@@ -5177,10 +5215,10 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         rrci_gc_head *head = rrci_gc_head_of(ob);
         head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
     }
-    heap->changed++;
+    heap->machine.changed++;
     if (rrci_is_counted_by_link(ob))
-        heap->wrappers++;
-    rrci_add_link(heap, &heap->list[kind], made->link);
+        heap->tracked.wrappers++;
+    rrci_add_link(heap, &heap->links.list[kind], made->link);
     RRCI_BEGIN_HOOK(heap);
     if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
         *RRC_HOST_SLOT(heap, p) = ob;
@@ -5298,13 +5336,13 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
     }
     if (RRC_LINK(ob) != NULL
         && (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_odd(RRC_LINK(ob))
-            || (RRC_LINK(ob) != heap->marker && rrci_find_link(heap, ob, &index) != NULL))) {
+            || (RRC_LINK(ob) != heap->links.marker && rrci_find_link(heap, ob, &index) != NULL))) {
         rrci_error(heap, RRC_ELINKED, function, ob, marker, "the marker was not set");
         return;
     }
     RRC_LINK(ob) = marker;
     if (marker != NULL)
-        heap->marker = marker;
+        heap->links.marker = marker;
 }
 
 static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts)
@@ -5357,7 +5395,7 @@ static size_t rrci_segment_count(const rrci_list *list, size_t first)
    of the next segment are read early, so that only the p's that will be traced are prefetched. */
 static void rrci_trace_list(rrc_heap *heap, int kind, const char *function)
 {
-    const rrci_list *list = &heap->list[kind];
+    const rrci_list *list = &heap->links.list[kind];
     const int is_p = (kind & RRCI_O) == 0;
     size_t first, i;
     for (i = 0; i < list->count && i < 2 * RRCI_SEGMENT; i++)
@@ -5390,7 +5428,7 @@ static void rrci_trace_list(rrc_heap *heap, int kind, const char *function)
 /* Trace the p of every link of a wrapper in this list that is held from outside. */
 static RRCI_NOINLINE void rrci_trace_held_wrappers(rrc_heap *heap, int kind)
 {
-    const rrci_list *list = &heap->list[kind];
+    const rrci_list *list = &heap->links.list[kind];
     size_t i;
     for (i = 0; i < list->count; i++) {
         if (rrci_outside(heap, rrci_at(list, i)->ob) > 0)
@@ -5500,7 +5538,7 @@ static int rrci_was_found(const rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_is_tracked(ob))
         return rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED;
-    return heap->stage == RRCI_RELINK && (!rrci_has_gc_head(ob) || !rrci_is_alive(heap, rrci_gc_head_of(ob)));
+    return heap->machine.stage == RRCI_RELINK && (!rrci_has_gc_head(ob) || !rrci_is_alive(heap, rrci_gc_head_of(ob)));
 }
 
 /* Do the hooks contradict each other here? q is the result of survivor. Returns the address to go on
@@ -5508,9 +5546,9 @@ static int rrci_was_found(const rrc_heap *heap, rrc_object *ob)
 static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, const rrci_link *link,
                                      rrc_gcref q, const char *function)
 {
-    int is_p = list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG];
+    int is_p = list == &heap->links.list[RRCI_P_OLD] || list == &heap->links.list[RRCI_P_YOUNG];
     intptr_t refcount = RRCI_COUNT(link->ob);
-    int was_traced = heap->searched == 0 || (heap->searched == 1 && rrci_was_found(heap, link->ob));
+    int was_traced = heap->machine.searched == 0 || (heap->machine.searched == 1 && rrci_was_found(heap, link->ob));
     if ((refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)    /* (the trace call has logged P links) */
         || rrci_has_two_biases(link->ob))
         rrci_refcount_error(heap, function, link->ob, link->p);
@@ -5585,7 +5623,7 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
     rrc_heap *heap = sweeper->heap;
     rrci_list *list = sweeper->list;
     size_t first, i, stop;
-    int moving = 0, only_young = heap->state == RRCI_MINOR && list < &heap->list[RRCI_P_YOUNG];
+    int moving = 0, only_young = heap->state == RRCI_MINOR && list < &heap->links.list[RRCI_P_YOUNG];
     if (end > list->count)
         end = list->count;
     first = (end + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
@@ -5620,7 +5658,7 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
             }
         }
     }
-    heap->changed += sweeper->burial.added;
+    heap->machine.changed += sweeper->burial.added;
     rrci_end_burial(heap, &sweeper->burial, sweeper->function);
     return first;
 }
@@ -5672,13 +5710,13 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
 {
     int kind;
     for (kind = RRCI_P_YOUNG; kind <= RRCI_O_YOUNG; kind++) {
-        rrci_list *list = &heap->list[kind];
+        rrci_list *list = &heap->links.list[kind];
         if (list->count == 0)
             continue;
         list->dict.peak = list->count;
         rrci_dict_turn_off(&list->dict);
         rrci_sweep(heap, list, 0, function);
-        rrci_promote(heap, list, &heap->list[kind & RRCI_O]);
+        rrci_promote(heap, list, &heap->links.list[kind & RRCI_O]);
         if (!list->dict.optional) {
             size_t size = rrci_dict_size_for(list->dict.peak), capacity = list->dict.table.capacity;
             rrci_dict_rebuild(list, size < capacity ? size : capacity);
@@ -5686,17 +5724,17 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
         }
 #ifdef RRC_DEBUG
         if ((kind & RRCI_O) == 0)
-            rrci_check_distinct(heap, &heap->list[RRCI_P_OLD], function);
+            rrci_check_distinct(heap, &heap->links.list[RRCI_P_OLD], function);
 #endif
     }
 }
 
 static void rrci_sweep_old(rrc_heap *heap, const char *function)
 {
-    rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
-    rrci_sweep(heap, &heap->list[RRCI_O_OLD], heap->list[RRCI_O_YOUNG].count, function);
+    rrci_sweep(heap, &heap->links.list[RRCI_P_OLD], heap->links.list[RRCI_P_YOUNG].count, function);
+    rrci_sweep(heap, &heap->links.list[RRCI_O_OLD], heap->links.list[RRCI_O_YOUNG].count, function);
 #ifdef RRC_DEBUG
-    rrci_check_distinct(heap, &heap->list[RRCI_P_OLD], function);
+    rrci_check_distinct(heap, &heap->links.list[RRCI_P_OLD], function);
 #endif
 }
 
@@ -5723,12 +5761,12 @@ static int rrci_has_room(rrci_list *young)
 static void rrci_demote(rrc_heap *heap)
 {
     int kind;
-    heap->crowded_out = 0;
-    heap->to_demote = 0;
+    heap->links.crowded_out = 0;
+    heap->machine.to_demote = 0;
     if (!heap->desc.demotes || !RRCI_HAS_GENERATIONS(heap))
         return;
     for (kind = RRCI_P_OLD; kind <= RRCI_O_OLD; kind++) {
-        rrci_list *old = &heap->list[kind], *young = &heap->list[kind | RRCI_YOUNG];
+        rrci_list *old = &heap->links.list[kind], *young = &heap->links.list[kind | RRCI_YOUNG];
         size_t i = old->count;
         while (i-- > 0) {
             const rrci_link link = *rrci_at(old, i);
@@ -5737,7 +5775,7 @@ static void rrci_demote(rrc_heap *heap)
             if (!RRC_HOST_IS_YOUNG(heap, link.p))
                 continue;
             if (!rrci_has_room(young)) {
-                heap->crowded_out++;
+                heap->links.crowded_out++;
                 continue;
             }
             rrci_drop_link(heap, old, i, rrci_key(old, &link));
@@ -5986,7 +6024,7 @@ static void rrci_debug_visit(rrci_search *search, rrc_object *ob)
     }
     if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))) {
         const rrci_gc_head *head = rrci_gc_head_of(ob);
-        const rrci_list *list = &search->heap->gc[rrci_gc_list(head)];
+        const rrci_list *list = &search->heap->tracked.list[rrci_gc_list(head)];
         size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
         if (rrci_gc_list(head) != RRCI_UNTRACKED
             && (index >= list->count || *rrci_ob_at(list, index) != ob)) {
@@ -6055,7 +6093,7 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
    search is not divided: otherwise too many visits would not be found. */
 static int rrci_leaves_out_alive(const rrci_search *search)
 {
-    return search->heap->alive > 0 && (!RRCI_CHECKS || search->max != SIZE_MAX);
+    return search->heap->machine.alive > 0 && (!RRCI_CHECKS || search->max != SIZE_MAX);
 }
 
 /* Explain the references that the objects of this list own, from index `first` up to `end`. Returns where the
@@ -6092,7 +6130,7 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
 /* Have all tracked objects been found alive? */
 static int rrci_all_found(const rrc_heap *heap)
 {
-    return heap->alive + heap->holes == heap->gc[RRCI_TRACKED].count;
+    return heap->machine.alive + heap->tracked.holes == heap->tracked.list[RRCI_TRACKED].count;
 }
 
 /* Counts how often search.parent visits `target`, for the report. */
@@ -6128,8 +6166,8 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
     blame.search.heap = heap;
     blame.target = ob;
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++) {
-            rrc_object *visitor = *rrci_ob_at(&heap->gc[kind], i);
+        for (i = 0; i < heap->tracked.list[kind].count; i++) {
+            rrc_object *visitor = *rrci_ob_at(&heap->tracked.list[kind], i);
             if (rrci_is_hole(visitor))
                 continue;
             blame.visits = 0;
@@ -6252,10 +6290,10 @@ static void rrci_blacken_now(rrc_heap *heap, rrc_object *ob)
 static void rrci_drain_gray(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    rrc_visitproc visit = heap->keeping == 0 ? rrci_visit_alive_later : rrci_visit_reach;
+    rrc_visitproc visit = heap->machine.keeping == 0 ? rrci_visit_alive_later : rrci_visit_reach;
     rrc_object *ob;
     for (;;) {
-        while (rrci_may_go_on(search) && (ob = rrci_pop_gray(heap, &heap->gray)) != NULL) {
+        while (rrci_may_go_on(search) && (ob = rrci_pop_gray(heap, &heap->machine.gray)) != NULL) {
             search->units++;
             rrci_blacken(search, ob, visit);
         }
@@ -6268,7 +6306,7 @@ static void rrci_drain_gray(rrci_search *search)
 
 static int rrci_has_gray(const rrc_heap *heap)
 {
-    return heap->gray.in != heap->gray.out;
+    return heap->machine.gray.in != heap->machine.gray.out;
 }
 
 /* While the search is open: visit what rrc_marked, or rrc_incref in a hook, made alive. (A trace hook that marks at
@@ -6280,7 +6318,7 @@ static RRCI_NOINLINE void rrci_visit_found(rrc_heap *heap)
     rrci_begin_search(&search, heap, 0, "rrc_marked");
     search.with_host = 1;
     heap->state = RRCI_MAJOR;
-    while ((ob = rrci_pop_gray(heap, &heap->gray)) != NULL)
+    while ((ob = rrci_pop_gray(heap, &heap->machine.gray)) != NULL)
         rrci_blacken(&search, ob, rrci_visit_reach);
     heap->state = RRCI_OPEN;
 }
@@ -6298,7 +6336,7 @@ static RRCI_NOINLINE void rrci_find_alive(rrc_heap *heap, rrc_object *ob, uintpt
 /* Is all that the host has marked in this collection reported? */
 static int rrci_reports_all(const rrc_heap *heap)
 {
-    return heap->host_reports == RRCI_REPORTS || (heap->host_reports == 0 && heap->desc.reports_marks);
+    return heap->machine.host_reports == RRCI_REPORTS || (heap->machine.host_reports == 0 && heap->desc.reports_marks);
 }
 
 /* The host marked p of ob without a report. If it reports at all, that was a mistake. */
@@ -6319,7 +6357,7 @@ static void rrci_note_missing_report(const rrci_search *search, rrc_object *ob)
 static rrc_object *rrci_next_marked(rrc_heap *heap, int *kind, size_t *index)
 {
     for (; *kind < RRCI_LISTS; ++*kind, *index = 0) {
-        const rrci_list *list = &heap->list[*kind];
+        const rrci_list *list = &heap->links.list[*kind];
         while (*index < list->count) {
             const rrci_link *link = rrci_at(list, (*index)++);
             if (*index + RRCI_AHEAD < list->count) {
@@ -6342,12 +6380,12 @@ static int rrci_ask_host(rrci_search *search)
     rrc_object *ob, *reached = NULL;
     size_t index = 0;
     int kind = 0;
-    if (!heap->searched || rrci_all_found(heap)
+    if (!heap->machine.searched || rrci_all_found(heap)
         || (rrci_reports_all(heap) && rrci_in_slices(heap)
-            && !(RRCI_CHECKS && heap->stage == RRCI_DRAIN && !search->is_early)))
+            && !(RRCI_CHECKS && heap->machine.stage == RRCI_DRAIN && !search->is_early)))
         return 0;
     while ((ob = rrci_next_marked(heap, &kind, &index)) != NULL) {
-        rrci_make_alive(heap, ob, heap->keeping);
+        rrci_make_alive(heap, ob, heap->machine.keeping);
         reached = ob;
     }
     if (reached != NULL)
@@ -6389,7 +6427,7 @@ static int rrci_is_held_after_all(rrci_search *search, rrc_object *ob)
 static int rrci_weigh_tracked(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     int found = 0;
     size_t i;
     for (i = 0; i < list->count; i++) {
@@ -6422,14 +6460,14 @@ static int rrci_weigh_links(rrci_search *search)
     int kind, found = 0;
     size_t i;
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count && !search->is_wrong; i++) {
-            const rrci_link *link = rrci_at(&heap->list[kind], i);
+        for (i = 0; i < heap->links.list[kind].count && !search->is_wrong; i++) {
+            const rrci_link *link = rrci_at(&heap->links.list[kind], i);
             rrc_object *ob = link->ob;
-            if (i + RRCI_SEGMENT < heap->list[kind].count)
-                RRCI_PREFETCH_HEADS(rrci_at(&heap->list[kind], i + RRCI_SEGMENT)->ob);
+            if (i + RRCI_SEGMENT < heap->links.list[kind].count)
+                RRCI_PREFETCH_HEADS(rrci_at(&heap->links.list[kind], i + RRCI_SEGMENT)->ob);
             if (!rrci_is_linked_ob(ob) || !rrci_is_wrapper(heap, ob))
                 continue;
-            if (heap->searched && rrci_is_white(heap, ob)) {
+            if (heap->machine.searched && rrci_is_white(heap, ob)) {
                 if (!rrci_is_tracked(ob) && rrci_is_held_after_all(search, ob)) {
                     rrci_reach_linked(heap, ob);
                     found = 1;
@@ -6447,9 +6485,9 @@ static int rrci_weigh_links(rrci_search *search)
 static int rrci_weigh_wrappers(rrci_search *search)
 {
     int found;
-    if (search->heap->wrappers == 0)
+    if (search->heap->tracked.wrappers == 0)
         return 0;
-    found = search->heap->searched && rrci_weigh_tracked(search);
+    found = search->heap->machine.searched && rrci_weigh_tracked(search);
     found |= rrci_weigh_links(search);
     return found || search->is_wrong;
 }
@@ -6463,10 +6501,10 @@ static int rrci_is_held_by_link(rrc_heap *heap, rrc_object *ob)
     int kind, has_record = 0;
     if (rrci_is_linked_ob(ob))
         return rrci_link_holds(heap, ob);
-    if (RRC_LINK(ob) == NULL || rrci_is_odd(RRC_LINK(ob)) || RRC_LINK(ob) == heap->marker)
+    if (RRC_LINK(ob) == NULL || rrci_is_odd(RRC_LINK(ob)) || RRC_LINK(ob) == heap->links.marker)
         return 0;
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        has_record |= rrci_look_for_ob(&heap->list[kind], ob) != RRCI_NONE;
+        has_record |= rrci_look_for_ob(&heap->links.list[kind], ob) != RRCI_NONE;
     return has_record;
 }
 
@@ -6489,19 +6527,19 @@ static void rrci_root_link(rrci_search *search, const rrci_link *link, int is_p)
         rrci_refcount_error(heap, search->function, ob, link->p);
         holds = 1;
     } else if (rrci_is_tracked(ob)) {
-        if (rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED && heap->searched)
+        if (rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED && heap->machine.searched)
             return;
         holds = rrc_refcnt(ob) > 0;
     } else if (rrci_has_gc_head(ob)) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        intptr_t outside = heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob);
+        intptr_t outside = heap->machine.searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob);
         if (outside < 0 && rrci_is_exact(search, ob)) {
             rrci_too_many_visits(search, ob);
             return;
         }
         holds = outside > 0;
         head->is.refs = 0;
-        head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
+        head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->machine.unfound;
         if (!rrci_is_started(heap))
             RRC_REFCNT(ob) &= INTPTR_MAX;
         if (holds) {
@@ -6520,28 +6558,28 @@ static void rrci_root_link(rrci_search *search, const rrci_link *link, int is_p)
 static void rrci_root_links(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->list[heap->passing];
-    if (heap->cursor > list->count)
-        heap->cursor = list->count;
-    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
-        heap->cursor--;
-        if (heap->cursor >= RRCI_SEGMENT)
-            RRCI_PREFETCH_HEADS(rrci_at(list, heap->cursor - RRCI_SEGMENT)->ob);
-        rrci_root_link(search, rrci_at(list, heap->cursor), (heap->passing & RRCI_O) == 0);
+    const rrci_list *list = &heap->links.list[heap->machine.passing];
+    if (heap->machine.cursor > list->count)
+        heap->machine.cursor = list->count;
+    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->units++) {
+        heap->machine.cursor--;
+        if (heap->machine.cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_HEADS(rrci_at(list, heap->machine.cursor - RRCI_SEGMENT)->ob);
+        rrci_root_link(search, rrci_at(list, heap->machine.cursor), (heap->machine.passing & RRCI_O) == 0);
     }
 }
 
-/* Find objects that are held from outside, and visit what is alive, from heap->cursor on. */
+/* Find objects that are held from outside, and visit what is alive, from heap->machine.cursor on. */
 static void rrci_scan(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     size_t i;
-    for (i = heap->cursor; i < list->count && rrci_may_go_on(search); i++) {
+    for (i = heap->machine.cursor; i < list->count && rrci_may_go_on(search); i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head;
         RRCI_PREFETCH_OBJECT(list, i);
-        heap->scan = i;
+        heap->machine.scan = i;
         search->units++;
         if (RRCI_UNLIKELY(rrci_is_hole(ob)))
             continue;
@@ -6560,8 +6598,8 @@ static void rrci_scan(rrci_search *search)
         head->is.refs = 0;
         rrci_blacken(search, ob, rrci_visit_alive);
     }
-    heap->cursor = i;
-    heap->scan = i < list->count ? i : SIZE_MAX;
+    heap->machine.cursor = i;
+    heap->machine.scan = i < list->count ? i : SIZE_MAX;
 }
 
 /* ---- RESET: the search is given up ---- */
@@ -6569,9 +6607,9 @@ static void rrci_scan(rrci_search *search)
 /* Forget what the search noted of tracked objects. */
 static void rrci_reset_scratch(rrc_heap *heap)
 {
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     size_t i;
-    rrci_forget_gray(&heap->gray);
+    rrci_forget_gray(&heap->machine.gray);
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         if (rrci_is_hole(ob))
@@ -6579,7 +6617,7 @@ static void rrci_reset_scratch(rrc_heap *heap)
         rrci_unwatch(ob);
         rrci_whiten(heap, rrci_gc_head_of(ob));
     }
-    heap->alive = 0;
+    heap->machine.alive = 0;
 }
 
 /* The same for linked objects that are not tracked. */
@@ -6588,8 +6626,8 @@ static void rrci_reset_linked(rrc_heap *heap)
     size_t i;
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+        for (i = 0; i < heap->links.list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->links.list[kind], i)->ob;
             if (rrci_is_tracked(ob))
                 continue;
             RRC_REFCNT(ob) &= INTPTR_MAX;
@@ -6602,11 +6640,11 @@ static void rrci_reset_linked(rrc_heap *heap)
 static void rrci_reset_part(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    rrci_list *list = &heap->gc[RRCI_TRACKED];
-    if (heap->cursor > list->count)
-        heap->cursor = list->count;
-    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
-        size_t i = --heap->cursor;
+    rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    if (heap->machine.cursor > list->count)
+        heap->machine.cursor = list->count;
+    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->units++) {
+        size_t i = --heap->machine.cursor;
         rrc_object *ob = *rrci_ob_at(list, i);
         if (rrci_is_hole(ob)) {
             rrci_fill_hole(heap, i);
@@ -6622,22 +6660,22 @@ static void rrci_reset_part(rrci_search *search)
 static void rrci_give_up_search(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    int is_off = heap->gc_disabled && search->with_host && heap->orders == RRCI_NO_ORDER;
-    if (!heap->searched || heap->stage > RRCI_VERDICT || !(search->is_wrong || is_off))
+    int is_off = heap->machine.is_disabled && search->with_host && heap->waiting.orders == RRCI_NO_ORDER;
+    if (!heap->machine.searched || heap->machine.stage > RRCI_VERDICT || !(search->is_wrong || is_off))
         return;
     search->is_wrong = 0;
-    heap->searched = 0;
-    heap->plan = RRCI_NO_SEARCH;
-    heap->scan = 0;
+    heap->machine.searched = 0;
+    heap->machine.plan = RRCI_NO_SEARCH;
+    heap->machine.scan = 0;
     if (rrci_is_started(heap)) {
-        rrci_forget_gray(&heap->gray);
-        heap->alive = 0;
-        heap->stage = RRCI_RESET;
-        heap->cursor = SIZE_MAX;
+        rrci_forget_gray(&heap->machine.gray);
+        heap->machine.alive = 0;
+        heap->machine.stage = RRCI_RESET;
+        heap->machine.cursor = SIZE_MAX;
     } else {
         rrci_reset_scratch(heap);
         rrci_reset_linked(heap);
-        heap->stage = search->with_host ? RRCI_ROOTS : RRCI_VERDICT;
+        heap->machine.stage = search->with_host ? RRCI_ROOTS : RRCI_VERDICT;
     }
 }
 
@@ -6656,14 +6694,14 @@ static int rrci_looks(const rrc_type *type)
 static void rrci_keep_part(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    for (; heap->cursor < list->count && rrci_may_go_on(search); heap->cursor++) {
-        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
-        RRCI_PREFETCH_OBJECT(list, heap->cursor);
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    for (; heap->machine.cursor < list->count && rrci_may_go_on(search); heap->machine.cursor++) {
+        rrc_object *ob = *rrci_ob_at(list, heap->machine.cursor);
+        RRCI_PREFETCH_OBJECT(list, heap->machine.cursor);
         search->units++;
         if (rrci_is_hole(ob) || rrci_is_alive(heap, rrci_gc_head_of(ob)))
             continue;
-        if (heap->stage == RRCI_OWNED) {
+        if (heap->machine.stage == RRCI_OWNED) {
             search->level = RRCI_GC_OWNED;
             if (rrci_looks(RRC_TYPE(ob)))
                 rrci_traverse(search, ob, rrci_visit_reach);
@@ -6690,7 +6728,7 @@ static int rrci_goes_by_count(rrc_heap *heap, rrc_object *ob, int is_kept, int k
 static void rrci_note_uncollectable(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if ((head->is.word & RRCI_GC_CLEARED) == 0 || heap->orders != RRCI_NO_ORDER)
+    if ((head->is.word & RRCI_GC_CLEARED) == 0 || heap->waiting.orders != RRCI_NO_ORDER)
         return;
     if ((head->is.word & RRCI_GC_UNCOLLECTABLE) == 0) {
         rrci_set_uncollectable(heap, head, 1);
@@ -6701,20 +6739,20 @@ static void rrci_note_uncollectable(rrc_heap *heap, rrc_object *ob)
 /* Is anything left of garbage that was cleared, and no search has told yet whether it is uncollectable? */
 static int rrci_is_in_doubt(const rrc_heap *heap)
 {
-    return heap->cleared > heap->uncollectable;
+    return heap->tracked.cleared > heap->tracked.uncollectable;
 }
 
-/* Garbage, and what is kept for finalizers, is to wait, from heap->cursor down. Holes are filled. keeps: the p's that
-   garbage owns have been kept. Then all of it waits, as the p of an object may be among them. Returns the units
-   done. */
+/* Garbage, and what is kept for finalizers, is to wait, from heap->machine.cursor down. Holes are filled. keeps: the
+   p's that garbage owns have been kept. Then all of it waits, as the p of an object may be among them. Returns the
+   units done. */
 static size_t rrci_aside_part(rrc_heap *heap, int keeps, size_t max)
 {
-    rrci_list *list = &heap->gc[RRCI_TRACKED];
+    rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     size_t done;
-    if (heap->cursor > list->count)
-        heap->cursor = list->count;
-    for (done = 0; heap->cursor > 0 && done < max; done++) {
-        size_t i = --heap->cursor;
+    if (heap->machine.cursor > list->count)
+        heap->machine.cursor = list->count;
+    for (done = 0; heap->machine.cursor > 0 && done < max; done++) {
+        size_t i = --heap->machine.cursor;
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head;
         int is_kept;
@@ -6750,14 +6788,14 @@ static size_t rrci_aside_part(rrc_heap *heap, int keeps, size_t max)
 /* Did the search find no garbage, and is none left that its tp_clear did not break? */
 static int rrci_all_alive(const rrc_heap *heap)
 {
-    return rrci_all_found(heap) && heap->uncollectable + heap->cleared == 0;
+    return rrci_all_found(heap) && heap->tracked.uncollectable + heap->tracked.cleared == 0;
 }
 
 /* The search is over: what it found alive is white from now on, and garbage is not, although nothing of it has
    been touched. */
 static void rrci_pronounce(rrc_heap *heap)
 {
-    heap->white ^= RRCI_GC_COLOR;
+    heap->machine.white ^= RRCI_GC_COLOR;
 }
 
 /* ---- the machine ----
@@ -6766,33 +6804,33 @@ static void rrci_pronounce(rrc_heap *heap)
 /* Begin a stage that passes RRCI_TRACKED upwards. */
 static void rrci_begin_stage(rrc_heap *heap, rrci_stage stage)
 {
-    heap->stage = stage;
-    heap->cursor = 0;
+    heap->machine.stage = stage;
+    heap->machine.cursor = 0;
 }
 
 /* Begin ASIDE, which passes RRCI_TRACKED downwards. */
 static void rrci_begin_aside(rrc_heap *heap)
 {
-    heap->stage = RRCI_ASIDE;
-    heap->cursor = SIZE_MAX;
-    heap->forgives = !heap->running && rrci_count_waiting(heap) == 0;
+    heap->machine.stage = RRCI_ASIDE;
+    heap->machine.cursor = SIZE_MAX;
+    heap->waiting.forgives = !heap->waiting.running && rrci_count_waiting(heap) == 0;
 }
 
 /* Begin a stage that passes lists of links downwards. */
 static void rrci_begin_links(rrc_heap *heap, rrci_stage stage, int kind)
 {
-    heap->stage = stage;
-    heap->passing = kind;
-    heap->cursor = heap->list[kind].count;
+    heap->machine.stage = stage;
+    heap->machine.passing = kind;
+    heap->machine.cursor = heap->links.list[kind].count;
 }
 
 /* Young lists come first, as a link can only move from a young list to an old one. Returns 0 if this was the last
    list. */
 static int rrci_next_links(rrc_heap *heap)
 {
-    if (heap->passing == RRCI_O_OLD)
+    if (heap->machine.passing == RRCI_O_OLD)
         return 0;
-    rrci_begin_links(heap, heap->stage, (heap->passing + 1) % RRCI_LISTS);
+    rrci_begin_links(heap, heap->machine.stage, (heap->machine.passing + 1) % RRCI_LISTS);
     return 1;
 }
 
@@ -6800,25 +6838,25 @@ static int rrci_next_links(rrc_heap *heap)
 static void rrci_begin_keeping(rrc_heap *heap, rrci_stage stage, uintptr_t keeping)
 {
     rrci_begin_stage(heap, stage);
-    heap->keeping = keeping;
-    heap->scan = SIZE_MAX;
+    heap->machine.keeping = keeping;
+    heap->machine.scan = SIZE_MAX;
 }
 
 /* OWNED is done, or there is no garbage: nothing is to be kept. */
 static void rrci_end_keeping(rrc_heap *heap)
 {
     rrci_begin_aside(heap);
-    if (heap->keeping == 0 && (!heap->searched || heap->holes == 0))
-        heap->cursor = 0;
-    heap->keeping = 0;
+    if (heap->machine.keeping == 0 && (!heap->machine.searched || heap->tracked.holes == 0))
+        heap->machine.cursor = 0;
+    heap->machine.keeping = 0;
 }
 
 /* Begin a search, or what is left of a collection without one. */
 static void rrci_begin_machine(rrc_heap *heap, int searches)
 {
-    heap->searched = (char)searches;
-    heap->scan = 0;
-    heap->tracked_first = heap->gc[RRCI_TRACKED].count;
+    heap->machine.searched = (char)searches;
+    heap->machine.scan = 0;
+    heap->machine.tracked_first = heap->tracked.list[RRCI_TRACKED].count;
     if (searches)
         rrci_begin_stage(heap, RRCI_EXPLAIN);
     else
@@ -6839,15 +6877,16 @@ static int rrci_host_is_done(rrci_search *search)
 static int rrci_single(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    switch (heap->stage) {
+    switch (heap->machine.stage) {
     case RRCI_RESET:
         rrci_reset_part(search);
-        if (heap->cursor == 0)
+        if (heap->machine.cursor == 0)
             rrci_begin_links(heap, RRCI_ROOTS, RRCI_P_YOUNG);
         break;
     case RRCI_EXPLAIN:
-        heap->cursor = rrci_explain_part(search, &heap->gc[RRCI_TRACKED], heap->cursor, heap->tracked_first);
-        if (heap->cursor == heap->tracked_first) {
+        heap->machine.cursor = rrci_explain_part(search, &heap->tracked.list[RRCI_TRACKED], heap->machine.cursor,
+                                                 heap->machine.tracked_first);
+        if (heap->machine.cursor == heap->machine.tracked_first) {
             if (search->with_host)
                 rrci_begin_links(heap, RRCI_ROOTS, RRCI_P_YOUNG);
             else
@@ -6855,36 +6894,36 @@ static int rrci_single(rrci_search *search)
         }
         break;
     case RRCI_ROOTS:
-        if (!heap->searched && !rrci_is_started(heap)) {
+        if (!heap->machine.searched && !rrci_is_started(heap)) {
             rrci_trace_lists(heap, 0, search->function);
             rrci_trace_lists(heap, RRCI_YOUNG, search->function);
-            heap->stage = RRCI_DRAIN;
+            heap->machine.stage = RRCI_DRAIN;
             break;
         }
         rrci_root_links(search);
-        if (heap->cursor == 0 && !search->is_wrong && !rrci_next_links(heap))
-            rrci_begin_stage(heap, heap->searched ? RRCI_SCAN : RRCI_DRAIN);
+        if (heap->machine.cursor == 0 && !search->is_wrong && !rrci_next_links(heap))
+            rrci_begin_stage(heap, heap->machine.searched ? RRCI_SCAN : RRCI_DRAIN);
         break;
     case RRCI_SCAN:
         rrci_scan(search);
-        if (heap->scan == SIZE_MAX)
-            heap->stage = RRCI_DRAIN;
+        if (heap->machine.scan == SIZE_MAX)
+            heap->machine.stage = RRCI_DRAIN;
         break;
     case RRCI_DRAIN:
         rrci_drain_gray(search);
         if (!search->ends)
             return rrci_has_gray(heap);
         if (rrci_host_is_done(search) && !(search->with_host && rrci_weigh_wrappers(search)))
-            heap->stage = RRCI_VERDICT;
+            heap->machine.stage = RRCI_VERDICT;
         break;
     default:                            /* RRCI_FINALIZABLE, RRCI_OWNED */
         rrci_keep_part(search);
-        if (heap->cursor < heap->gc[RRCI_TRACKED].count)
+        if (heap->machine.cursor < heap->tracked.list[RRCI_TRACKED].count)
             break;
         rrci_drain_gray(search);
-        if (rrci_has_gray(heap) || (heap->keeping != 0 && !rrci_host_is_done(search)))
+        if (rrci_has_gray(heap) || (heap->machine.keeping != 0 && !rrci_host_is_done(search)))
             break;
-        if (heap->stage == RRCI_FINALIZABLE) {
+        if (heap->machine.stage == RRCI_FINALIZABLE) {
             rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
         } else {
             rrci_end_keeping(heap);
@@ -6898,7 +6937,7 @@ static int rrci_single(rrci_search *search)
 static void rrci_run_to(rrci_search *search, rrci_stage stage)
 {
     rrci_give_up_search(search);
-    while (search->heap->stage < stage && rrci_may_go_on(search) && rrci_single(search))
+    while (search->heap->machine.stage < stage && rrci_may_go_on(search) && rrci_single(search))
         rrci_give_up_search(search);
 }
 
@@ -6916,34 +6955,34 @@ static void rrci_begin_run(rrci_search *search, rrc_heap *heap, int with_host, c
 static void rrci_keep_finalizable(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    if (heap->searched && heap->finalizable > 0 && !rrci_all_found(heap)) {
+    if (heap->machine.searched && heap->tracked.finalizable > 0 && !rrci_all_found(heap)) {
         rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
         rrci_run_to(search, RRCI_OWNED);
     }
-    heap->keeping = 0;
-    heap->stage = RRCI_VERDICT;
+    heap->machine.keeping = 0;
+    heap->machine.stage = RRCI_VERDICT;
 }
 
 /* All garbage is to wait. */
 static void rrci_all_aside(rrc_heap *heap, int keeps)
 {
     int is_garbage = !rrci_all_alive(heap);
-    heap->alive = 0;
+    heap->machine.alive = 0;
     rrci_pronounce(heap);
     if (is_garbage) {
         rrci_begin_aside(heap);
         rrci_aside_part(heap, keeps, SIZE_MAX);
     }
-    heap->unfound = heap->white;
-    if (keeps && heap->rest == RRCI_MUTATOR && rrci_count_waiting(heap) + heap->cleared > 0)
+    heap->machine.unfound = heap->machine.white;
+    if (keeps && heap->rest == RRCI_MUTATOR && rrci_count_waiting(heap) + heap->tracked.cleared > 0)
         heap->rest = RRCI_PARTING;
 }
 
 static void rrci_end_whole(rrc_heap *heap)
 {
-    heap->searched = 0;
-    heap->scan = 0;
-    heap->stage = RRCI_IDLE;
+    heap->machine.searched = 0;
+    heap->machine.scan = 0;
+    heap->machine.stage = RRCI_IDLE;
 }
 
 /* A search among C objects alone. */
@@ -6952,16 +6991,16 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
     rrci_search search;
     rrci_state state = heap->state;
     heap->state = RRCI_MAJOR;
-    if (heap->alive > 0) {              /* this search does not use the marks of the host */
+    if (heap->machine.alive > 0) {              /* this search does not use the marks of the host */
         rrci_reset_scratch(heap);
-        heap->host_reports |= RRCI_REPORTS_LOST;
+        heap->machine.host_reports |= RRCI_REPORTS_LOST;
     }
     rrci_begin_run(&search, heap, 0, function);
     search.ends = 1;
     rrci_begin_machine(heap, 1);
     rrci_run_to(&search, RRCI_VERDICT);
     rrci_keep_finalizable(&search);
-    if (heap->searched)
+    if (heap->machine.searched)
         rrci_all_aside(heap, 0);
     rrci_end_whole(heap);
     heap->state = state;
@@ -6970,24 +7009,24 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
 /* May a search for cycles be made now, and could it find any? */
 static int rrci_can_search(const rrc_heap *heap)
 {
-    return !heap->gc_disabled && heap->gc_walking == 0 && rrci_count_tracked(heap) > 0;
+    return !heap->machine.is_disabled && heap->tracked.walking == 0 && rrci_count_tracked(heap) > 0;
 }
 
 /* Have enough objects come and gone since the last search, or enough collections gone by? */
 static int rrci_is_search_due(const rrc_heap *heap)
 {
     size_t all = rrci_count_links(heap) + rrci_count_tracked(heap), percent = heap->desc.search_percent;
-    return heap->gc_collecting || heap->changed >= all / 100 * percent + all % 100 * percent / 100
-        || heap->not_searched + 1 >= heap->search_every;
+    return heap->machine.is_collecting || heap->machine.changed >= all / 100 * percent + all % 100 * percent / 100
+        || heap->machine.not_searched + 1 >= heap->machine.search_every;
 }
 
 /* Does this major collection search for cycles? The answer is the same until its end, because reports that came
    before a search would be lost if they were ignored. */
 static int rrci_wants_search(rrc_heap *heap)
 {
-    if (heap->plan == RRCI_UNDECIDED)
-        heap->plan = rrci_can_search(heap) && rrci_is_search_due(heap) ? RRCI_SEARCH : RRCI_NO_SEARCH;
-    return heap->plan == RRCI_SEARCH && rrci_can_search(heap);
+    if (heap->machine.plan == RRCI_UNDECIDED)
+        heap->machine.plan = rrci_can_search(heap) && rrci_is_search_due(heap) ? RRCI_SEARCH : RRCI_NO_SEARCH;
+    return heap->machine.plan == RRCI_SEARCH && rrci_can_search(heap);
 }
 
 #define RRCI_MOST_SEARCH_EVERY 64
@@ -6995,13 +7034,13 @@ static int rrci_wants_search(rrc_heap *heap)
 /* After a search: when is the next one due? */
 static void rrci_note_search(rrc_heap *heap)
 {
-    heap->changed = 0;
-    heap->not_searched = 0;
-    heap->searches++;
+    heap->machine.changed = 0;
+    heap->machine.not_searched = 0;
+    heap->counters.searches++;
     if (!rrci_all_alive(heap))
-        heap->search_every = 1;
-    else if (heap->search_every < RRCI_MOST_SEARCH_EVERY)
-        heap->search_every = heap->search_every * 2 + (heap->search_every == 0);
+        heap->machine.search_every = 1;
+    else if (heap->machine.search_every < RRCI_MOST_SEARCH_EVERY)
+        heap->machine.search_every = heap->machine.search_every * 2 + (heap->machine.search_every == 0);
 }
 
 /* What does the host reach from its own roots? That is alive, and its references need not be explained. */
@@ -7017,40 +7056,40 @@ static void rrci_ask_first(rrci_search *search)
 static void rrci_trace_whole(rrc_heap *heap, int is_early, int searches, const char *function)
 {
     rrci_search search;
-    int goes_on = heap->stage == RRCI_VERDICT && heap->searched && searches;
+    int goes_on = heap->machine.stage == RRCI_VERDICT && heap->machine.searched && searches;
     rrci_begin_run(&search, heap, 1, function);
     search.is_early = (char)is_early;
     search.ends = 1;
     if (goes_on) {
-        heap->stage = RRCI_DRAIN;
+        heap->machine.stage = RRCI_DRAIN;
     } else {
         if (!searches) {
-            if (heap->searched || heap->alive > 0)
+            if (heap->machine.searched || heap->machine.alive > 0)
                 rrci_reset_scratch(heap);
-            heap->plan = RRCI_NO_SEARCH;
+            heap->machine.plan = RRCI_NO_SEARCH;
         }
         rrci_begin_machine(heap, searches);
-        if (heap->searched)
+        if (heap->machine.searched)
             rrci_ask_first(&search);
     }
     rrci_run_to(&search, RRCI_VERDICT);
     if (!is_early)
         rrci_keep_finalizable(&search);
-    heap->state = is_early && heap->searched ? RRCI_OPEN : RRCI_MARKING;
+    heap->state = is_early && heap->machine.searched ? RRCI_OPEN : RRCI_MARKING;
 }
 
 /* The host marked p of ob after the search had ended, or in an open one without a report. */
 static void rrci_spare_garbage(rrc_heap *heap, rrc_object *ob, int is_open, const char *function)
 {
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     size_t i;
     rrci_error(heap, RRC_EHOOK, function, ob, RRC_LINK(ob), is_open
                ? "the host marked p after rrc_major_collection_trace_early, but did not report it by rrc_marked; no "
                  "cycle is collected now"
                : "the host marked p after rrc_major_collection_trace: let propagate do all marking, or use "
                  "rrc_major_collection_trace_early; no cycle is collected now");
-    heap->searched = 2;
-    rrci_forget_gray(&heap->gray);
+    heap->machine.searched = 2;
+    rrci_forget_gray(&heap->machine.gray);
     for (i = 0; i < list->count; i++) {
         ob = *rrci_ob_at(list, i);
         if (rrci_is_hole(ob))
@@ -7067,7 +7106,7 @@ static void rrci_close_search(rrc_heap *heap, int is_open, const char *function)
 {
     size_t index = 0;
     int kind = 0;
-    rrc_object *ob = heap->searched && (RRCI_CHECKS || (is_open && !rrci_is_started(heap)))
+    rrc_object *ob = heap->machine.searched && (RRCI_CHECKS || (is_open && !rrci_is_started(heap)))
                    ? rrci_next_marked(heap, &kind, &index) : NULL;
     if (ob != NULL)
         rrci_spare_garbage(heap, ob, is_open, function);
@@ -7080,13 +7119,13 @@ static void rrci_keep_whole_garbage(rrc_heap *heap, const char *function)
     rrci_search search;
     rrci_begin_run(&search, heap, 1, function);
     search.ends = 1;
-    heap->stage = RRCI_DRAIN;
+    heap->machine.stage = RRCI_DRAIN;
     rrci_run_to(&search, RRCI_VERDICT);
-    if (!heap->searched)
+    if (!heap->machine.searched)
         return;
     rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
     rrci_run_to(&search, RRCI_ASIDE);
-    heap->stage = RRCI_VERDICT;
+    heap->machine.stage = RRCI_VERDICT;
 }
 
 /* What was found alive after the trace function, and is still gray: only C is left to be visited. */
@@ -7101,7 +7140,7 @@ static void rrci_drain_c(rrc_heap *heap, const char *function)
    at index `first`. */
 static void rrci_return_late(rrc_heap *heap, rrci_gc_kind kind, size_t first)
 {
-    const rrci_list *list = &heap->gc[kind];
+    const rrci_list *list = &heap->tracked.list[kind];
     size_t i;
     for (i = list->count; i-- > first;) {
         rrc_object *ob;
@@ -7119,14 +7158,14 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
     size_t first[RRCI_GC_LISTS];
     int kind;
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
-        first[kind] = heap->gc[kind].count;
-    heap->not_searched++;
-    if (heap->searched) {
+        first[kind] = heap->tracked.list[kind].count;
+    heap->machine.not_searched++;
+    if (heap->machine.searched) {
         rrci_drain_c(heap, function);
         rrci_note_search(heap);
         rrci_all_aside(heap, keeps);
     }
-    heap->stage = RRCI_RELINK;
+    heap->machine.stage = RRCI_RELINK;
     rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS && !keeps; kind++)
@@ -7141,8 +7180,8 @@ static void rrci_dissolve_young(rrc_heap *heap, const char *function)
 {
     rrci_sweeper sweeper;
     int kind;
-    for (kind = heap->crowded_out > 0 ? RRCI_P_OLD : RRCI_P_YOUNG; kind < RRCI_LISTS; kind++) {
-        rrci_begin_sweep(&sweeper, heap, &heap->list[kind], 2, function);
+    for (kind = heap->links.crowded_out > 0 ? RRCI_P_OLD : RRCI_P_YOUNG; kind < RRCI_LISTS; kind++) {
+        rrci_begin_sweep(&sweeper, heap, &heap->links.list[kind], 2, function);
         rrci_sweep_part(&sweeper, SIZE_MAX, SIZE_MAX);
     }
 }
@@ -7151,12 +7190,12 @@ static void rrci_dissolve_young(rrc_heap *heap, const char *function)
 static size_t rrci_work_slice(rrc_heap *heap, size_t max, const char *function)
 {
     rrci_search search;
-    int was_aside = heap->stage == RRCI_ASIDE;
+    int was_aside = heap->machine.stage == RRCI_ASIDE;
     heap->state = RRCI_MAJOR;
     rrci_begin_run(&search, heap, 1, function);
     search.max = max;
-    rrci_run_to(&search, heap->stage <= RRCI_VERDICT ? RRCI_VERDICT : RRCI_ASIDE);
-    if (heap->stage == RRCI_ASIDE && !was_aside)
+    rrci_run_to(&search, heap->machine.stage <= RRCI_VERDICT ? RRCI_VERDICT : RRCI_ASIDE);
+    if (heap->machine.stage == RRCI_ASIDE && !was_aside)
         rrci_dissolve_young(heap, function);
     heap->state = heap->rest;
     return search.units + search.at;
@@ -7168,8 +7207,8 @@ static void rrci_finish_marking(rrc_heap *heap, rrci_search *search, int is_earl
     rrci_begin_run(search, heap, 1, function);
     search->ends = 1;
     search->is_early = (char)is_early;
-    if (heap->stage == RRCI_VERDICT)
-        heap->stage = RRCI_DRAIN;
+    if (heap->machine.stage == RRCI_VERDICT)
+        heap->machine.stage = RRCI_DRAIN;
     rrci_run_to(search, RRCI_VERDICT);
 }
 
@@ -7177,7 +7216,7 @@ static void rrci_finish_marking(rrc_heap *heap, rrci_search *search, int is_earl
    has no references, or white objects own all of them.) */
 static int rrci_is_held_now(const rrc_heap *heap, rrc_object *ob)
 {
-    if (heap->searched && rrci_is_in_tracked(ob))
+    if (heap->machine.searched && rrci_is_in_tracked(ob))
         return rrci_is_alive(heap, rrci_gc_head_of(ob));
     return rrc_refcnt(ob) > 0 && RRC_REFCNT(ob) >= 0;
 }
@@ -7189,8 +7228,8 @@ static void rrci_check_marked(rrc_heap *heap, const char *function)
     size_t i;
     int kind;
     for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_P_YOUNG)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            const rrci_link *link = rrci_at(&heap->list[kind], i);
+        for (i = 0; i < heap->links.list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->links.list[kind], i);
             if (rrci_is_held_now(heap, link->ob) && RRC_HOST_SURVIVOR(heap, link->p) == NULL) {
                 rrci_not_marked(heap, link, function);
                 return;
@@ -7207,16 +7246,16 @@ static void rrci_finish_search(rrc_heap *heap, const char *function)
 #ifdef RRC_DEBUG
     rrci_check_marked(heap, function);
 #endif
-    heap->not_searched++;
+    heap->machine.not_searched++;
     heap->rest = RRCI_SWEEPING;
     heap->head.sweeping = 1;
-    if (heap->searched && !rrci_all_alive(heap)) {
+    if (heap->machine.searched && !rrci_all_alive(heap)) {
         rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
     } else {
-        heap->stage = RRCI_OWNED;
-        heap->cursor = SIZE_MAX;        /* nothing is to be kept */
+        heap->machine.stage = RRCI_OWNED;
+        heap->machine.cursor = SIZE_MAX;        /* nothing is to be kept */
     }
-    if (heap->searched) {
+    if (heap->machine.searched) {
         rrci_note_search(heap);
         rrci_pronounce(heap);
     }
@@ -7226,21 +7265,21 @@ static void rrci_finish_search(rrc_heap *heap, const char *function)
 /* Go back to the state in which the mutator runs between collections. */
 static void rrci_leave_slices(rrc_heap *heap)
 {
-    heap->scan = 0;
+    heap->machine.scan = 0;
     heap->head.sweeping = 0;
-    heap->stage = RRCI_IDLE;
+    heap->machine.stage = RRCI_IDLE;
     if (rrci_in_slices(heap))
-        heap->rest = rrci_count_waiting(heap) + heap->cleared > 0 ? RRCI_PARTING : RRCI_MUTATOR;
+        heap->rest = rrci_count_waiting(heap) + heap->tracked.cleared > 0 ? RRCI_PARTING : RRCI_MUTATOR;
 }
 
 /* The collection in slices is over. */
 static void rrci_end_slices(rrc_heap *heap)
 {
-    heap->searched = heap->host_reports = 0;
-    heap->plan = RRCI_UNDECIDED;
-    heap->alive = 0;
-    heap->unfound = heap->white;
-    heap->major_collections++;
+    heap->machine.searched = heap->machine.host_reports = 0;
+    heap->machine.plan = RRCI_UNDECIDED;
+    heap->machine.alive = 0;
+    heap->machine.unfound = heap->machine.white;
+    heap->counters.major_collections++;
     rrci_leave_slices(heap);
 }
 
@@ -7249,13 +7288,13 @@ static void rrci_end_slices(rrc_heap *heap)
 static void rrci_pause_slices(rrc_heap *heap)
 {
     rrci_reset_scratch(heap);
-    heap->host_reports |= RRCI_REPORTS_LOST;
+    heap->machine.host_reports |= RRCI_REPORTS_LOST;
     rrci_reset_linked(heap);
-    heap->searched = 0;
-    heap->plan = RRCI_UNDECIDED;
+    heap->machine.searched = 0;
+    heap->machine.plan = RRCI_UNDECIDED;
     rrci_leave_slices(heap);
-    if (heap->gc_walking == 0)
-        rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
+    if (heap->tracked.walking == 0)
+        rrci_fill_holes(heap, &heap->tracked.list[RRCI_TRACKED], RRCI_TRACKED);
 }
 
 /* After the search in slices: scripts can have given state to proxies that slices have passed. So each p that is
@@ -7265,8 +7304,8 @@ static void rrci_look_at_unmarked(rrc_heap *heap)
     size_t i;
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            const rrci_link *link = rrci_at(&heap->list[kind], i);
+        for (i = 0; i < heap->links.list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->links.list[kind], i);
             if (RRC_HOST_SURVIVOR(heap, link->p) == NULL && rrci_is_held_now(heap, link->ob)
                 && ((kind & RRCI_O) == 0 || RRC_HOST_HAS_STATE(heap, link->p)))
                 RRC_HOST_TRACE(heap, link->p);
@@ -7276,11 +7315,11 @@ static void rrci_look_at_unmarked(rrc_heap *heap)
 /* rrc_major_collection_trace_early after rrc_major_collection_start. */
 static void rrci_open_slices(rrc_heap *heap, const char *function)
 {
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     rrci_search search;
     size_t i;
     rrci_finish_marking(heap, &search, 1, function);
-    for (i = 0; i < list->count && heap->searched && heap->finalizable > 0; i++) {
+    for (i = 0; i < list->count && heap->machine.searched && heap->tracked.finalizable > 0; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         if (!rrci_is_hole(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_is_finalizable(ob))
             rrci_make_alive(heap, ob, 0);
@@ -7295,10 +7334,10 @@ static void rrci_open_slices(rrc_heap *heap, const char *function)
 static size_t rrci_aside_slice(rrc_heap *heap, size_t max)
 {
     size_t done;
-    if (heap->stage != RRCI_ASIDE)
+    if (heap->machine.stage != RRCI_ASIDE)
         return 0;
     done = rrci_aside_part(heap, 1, max);
-    if (heap->cursor == 0)
+    if (heap->machine.cursor == 0)
         rrci_begin_links(heap, RRCI_RELINK, RRCI_P_OLD);
     return done;
 }
@@ -7308,27 +7347,27 @@ static size_t rrci_aside_slice(rrc_heap *heap, size_t max)
 /* The host has marked the p of ob. */
 static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_is_in_tracked(ob) && rrci_is_below(heap, rrci_gc_head_of(ob), heap->keeping))
-        rrci_find_alive(heap, ob, heap->keeping);
+    if (rrci_is_in_tracked(ob) && rrci_is_below(heap, rrci_gc_head_of(ob), heap->machine.keeping))
+        rrci_find_alive(heap, ob, heap->machine.keeping);
 }
 
 /* A collection that does not search ignores reports. */
 RRCI_ALWAYS_INLINE int rrci_takes_reports(rrc_heap *heap)
 {
-    if (heap->plan == RRCI_NO_SEARCH)
+    if (heap->machine.plan == RRCI_NO_SEARCH)
         return 0;
     if (rrci_in_slices(heap))
         return rrci_is_searching(heap)
             && (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_OPEN);
     return (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
             || heap->state == RRCI_OPEN)
-        && (heap->plan == RRCI_SEARCH || rrci_wants_search(heap));
+        && (heap->machine.plan == RRCI_SEARCH || rrci_wants_search(heap));
 }
 
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
     if (heap != NULL && ob != NULL && rrci_takes_reports(heap)) {
-        heap->host_reports |= RRCI_REPORTS;
+        heap->machine.host_reports |= RRCI_REPORTS;
         rrci_marked_ob(heap, ob);
     }
 }
@@ -7359,7 +7398,7 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
     if (heap == NULL || !rrci_takes_reports(heap))
         return;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
-        const rrci_list *list = &heap->list[kind];
+        const rrci_list *list = &heap->links.list[kind];
         if (list->dict.on && !list->dict.by_ob && list->count > 0)
             rrci_marked_in(heap, list, p);
     }
@@ -7404,10 +7443,10 @@ RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
     int code = rrci_begin_trace(heap, RRCI_MINOR_TRACE, RRCI_MINOR, function);
     if (code != RRC_OK)
         return code;
-    if (heap->to_demote)
+    if (heap->machine.to_demote)
         rrci_demote(heap);
     rrci_trace_lists(heap, RRCI_YOUNG, function);
-    if (heap->crowded_out > 0)
+    if (heap->links.crowded_out > 0)
         rrci_trace_lists(heap, 0, function);
     heap->state = RRCI_COPYING;
     return RRC_OK;
@@ -7420,10 +7459,10 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
     if (code != RRC_OK)
         return code;
     heap->state = RRCI_MINOR;
-    if (heap->crowded_out > 0)
+    if (heap->links.crowded_out > 0)
         rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
-    heap->minor_collections++;
+    heap->counters.minor_collections++;
     heap->state = heap->rest;
     return RRC_OK;
 }
@@ -7439,15 +7478,15 @@ static void rrci_free_major(rrc_heap *heap, int stay, const char *function)
     rrci_free_whole(heap, keeps, function);
     if (in_slices)
         rrci_leave_slices(heap);
-    if (heap->holes > 0 && heap->gc_walking == 0)
-        rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
-    heap->to_demote = (char)(in_slices && stay);
-    if (!heap->to_demote)
+    if (heap->tracked.holes > 0 && heap->tracked.walking == 0)
+        rrci_fill_holes(heap, &heap->tracked.list[RRCI_TRACKED], RRCI_TRACKED);
+    heap->machine.to_demote = (char)(in_slices && stay);
+    if (!heap->machine.to_demote)
         rrci_demote(heap);
     rrci_trim(heap, SIZE_MAX);
-    heap->major_collections++;
-    heap->host_reports = 0;
-    heap->plan = RRCI_UNDECIDED;
+    heap->counters.major_collections++;
+    heap->machine.host_reports = 0;
+    heap->machine.plan = RRCI_UNDECIDED;
     heap->state = heap->rest;
 }
 
@@ -7455,12 +7494,12 @@ static void rrci_free_major(rrc_heap *heap, int stay, const char *function)
 /* Has all been done that rrc_major_collection_keep does? (If there is no garbage, that is little.) */
 static int rrci_has_kept(rrc_heap *heap, const char *function)
 {
-    if (heap->stage < RRCI_ASIDE && heap->keeping == 0) {
+    if (heap->machine.stage < RRCI_ASIDE && heap->machine.keeping == 0) {
         heap->state = RRCI_MAJOR;
         rrci_end_keeping(heap);
         rrci_dissolve_young(heap, function);
     }
-    if (heap->stage >= RRCI_ASIDE)
+    if (heap->machine.stage >= RRCI_ASIDE)
         return 1;
     rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "rrc_major_collection_keep must come first");
     return 0;
@@ -7541,9 +7580,9 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
         return rrci_error(heap, RRC_EDESC, function, NULL, NULL, "rrc_desc.incremental is 0");
     if (heap->rest == RRCI_ENDING)
         return RRC_OK;
-    if (!rrci_wants_search(heap) && heap->alive > 0)
+    if (!rrci_wants_search(heap) && heap->machine.alive > 0)
         rrci_reset_scratch(heap);       /* there were reports before rrc_gc_disable */
-    if (heap->to_demote) {              /* not in ROOTS: a link that becomes young then can be passed over */
+    if (heap->machine.to_demote) {              /* not in ROOTS: a link that becomes young then can be passed over */
         heap->state = RRCI_MAJOR;
         rrci_demote(heap);
     }
@@ -7585,11 +7624,12 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
     done = rrci_aside_slice(heap, max);
     while (done < max) {
         rrci_sweeper sweeper;
-        size_t end = heap->cursor < heap->list[heap->passing].count ? heap->cursor : heap->list[heap->passing].count;
-        rrci_begin_sweep(&sweeper, heap, &heap->list[heap->passing], 1, function);
-        heap->cursor = rrci_sweep_part(&sweeper, end, max - done);
-        done += end - (heap->cursor < end ? heap->cursor : end);
-        if (heap->cursor > 0) {
+        rrci_list *list = &heap->links.list[heap->machine.passing];
+        size_t end = heap->machine.cursor < list->count ? heap->machine.cursor : list->count;
+        rrci_begin_sweep(&sweeper, heap, list, 1, function);
+        heap->machine.cursor = rrci_sweep_part(&sweeper, end, max - done);
+        done += end - (heap->machine.cursor < end ? heap->machine.cursor : end);
+        if (heap->machine.cursor > 0) {
             done = done > max ? done : max;     /* (the first segment may have been short) */
             break;
         }
@@ -7633,7 +7673,7 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap)
         rrci_work_slice(heap, SIZE_MAX, function);
         return RRC_OK;
     }
-    if (heap->searched && !rrci_all_alive(heap)) {
+    if (heap->machine.searched && !rrci_all_alive(heap)) {
         heap->state = RRCI_MAJOR;
         rrci_keep_whole_garbage(heap, function);
     }
@@ -7668,7 +7708,7 @@ static void rrci_end_in_slices(rrc_heap *heap, const char *function)
 /* Take the last object out of the list where it waits, and back to RRCI_TRACKED. The caller owns its reference. */
 static rrc_object *rrci_take_waiting(rrc_heap *heap, rrci_gc_kind kind)
 {
-    const rrci_list *list = &heap->gc[kind];
+    const rrci_list *list = &heap->tracked.list[kind];
     rrc_object *ob = *rrci_ob_at(list, list->count - 1);
     if (list->count > RRCI_SEGMENT)
         RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, list->count - 1 - RRCI_SEGMENT));
@@ -7692,7 +7732,7 @@ static void rrci_call_waiting(rrc_heap *heap, rrc_object *ob, rrci_gc_kind to,
 {
     rrci_slot_call call;
     intptr_t count;
-    heap->quota--;
+    heap->waiting.quota--;
     rrci_gc_move(heap, (uintptr_t)to, ob);
     RRC_REFCNT(ob)++;                   /* as user code may untrack ob */
     RRC_REFCNT(ob) &= INTPTR_MAX;
@@ -7712,8 +7752,8 @@ static void rrci_call_waiting(rrc_heap *heap, rrc_object *ob, rrci_gc_kind to,
 static void rrci_finalize_waiting(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
-    heap->finalizable--;
-    heap->finalized++;
+    heap->tracked.finalizable--;
+    heap->counters.finalized++;
     rrci_call_waiting(heap, ob, RRCI_SAVED, RRC_TYPE(ob)->tp_finalize);
 }
 
@@ -7721,7 +7761,7 @@ static void rrci_finalize_waiting(rrc_heap *heap, rrc_object *ob)
 static void rrci_return_saved(rrc_heap *heap)
 {
     rrc_object *ob = rrci_take_waiting(heap, RRCI_SAVED);
-    heap->quota--;
+    heap->waiting.quota--;
     if (!rrci_hold_again(heap, ob))
         rrci_drop(heap, ob);
 }
@@ -7740,7 +7780,7 @@ static void rrci_clear_waiting(rrc_heap *heap, rrci_gc_kind kind)
 {
     rrc_object *ob = rrci_take_waiting(heap, kind);
     rrci_slot_call call;
-    heap->quota -= !(rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 1);     /* (else it counts when it leaves the queue) */
+    heap->waiting.quota -= !(rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 1);     /* (else when it leaves the queue) */
     rrci_begin_slot(heap, &call, ob);
     if (rrci_references(heap, ob) > 1)
         RRC_HOST_GUARD(heap, rrci_call_clear, ob);
@@ -7769,20 +7809,20 @@ static void rrci_weigh_waiting(rrc_heap *heap)
     int kind;
     rrci_begin_search(&search, heap, 0, "rrc_run_pending");
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++)
-            rrci_traverse(&search, *rrci_ob_at(&heap->gc[kind], i), rrci_visit_waiting);
+        for (i = 0; i < heap->tracked.list[kind].count; i++)
+            rrci_traverse(&search, *rrci_ob_at(&heap->tracked.list[kind], i), rrci_visit_waiting);
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
-        for (i = heap->gc[kind].count; i-- > 0;) {
+        for (i = heap->tracked.list[kind].count; i-- > 0;) {
             rrc_object *ob;
-            if (i >= heap->gc[kind].count)
+            if (i >= heap->tracked.list[kind].count)
                 continue;               /* others were absolved, too; one that fills a place may be weighed twice */
-            ob = *rrci_ob_at(&heap->gc[kind], i);
+            ob = *rrci_ob_at(&heap->tracked.list[kind], i);
             if (rrci_is_wrapper(heap, ob) && rrci_references(heap, ob) - 1 > (intptr_t)rrci_gc_head_of(ob)->is.refs)
                 rrci_absolve_all(heap, ob);
         }
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++)
-            rrci_gc_head_of(*rrci_ob_at(&heap->gc[kind], i))->is.refs = 0;
+        for (i = 0; i < heap->tracked.list[kind].count; i++)
+            rrci_gc_head_of(*rrci_ob_at(&heap->tracked.list[kind], i))->is.refs = 0;
 }
 
 /* Do some work for one garbage object. Returns 0 if none waits. */
@@ -7790,14 +7830,14 @@ static int rrci_do_garbage(rrc_heap *heap)
 {
     rrci_gc_kind kind = RRCI_WEAKREFS;
     rrc_object *ob;
-    if (heap->gc_walking > 0 || rrci_is_sweeping(heap) || heap->rest == RRCI_LAYER_RESTS
+    if (heap->tracked.walking > 0 || rrci_is_sweeping(heap) || heap->rest == RRCI_LAYER_RESTS
         || rrci_count_waiting(heap) == 0)
         return 0;
-    while (heap->gc[kind].count == 0)
+    while (heap->tracked.list[kind].count == 0)
         kind = (rrci_gc_kind)(kind + 1);
-    ob = *rrci_ob_at(&heap->gc[kind], heap->gc[kind].count - 1);
-    if (kind != heap->working && heap->wrappers > 0) {
-        heap->working = kind;
+    ob = *rrci_ob_at(&heap->tracked.list[kind], heap->tracked.list[kind].count - 1);
+    if (kind != heap->waiting.working && heap->tracked.wrappers > 0) {
+        heap->waiting.working = kind;
         rrci_weigh_waiting(heap);
     } else if (kind == RRCI_WEAKREFS) {
         rrci_call_waiting(heap, ob, rrci_list_to_wait_in(heap, ob), RRC_TYPE(ob)->tp_clear_weakrefs);
@@ -7822,18 +7862,19 @@ static int rrci_do_garbage(rrc_heap *heap)
 
 static int rrci_has_mail(const rrc_heap *heap)
 {
-    return heap->letters != NULL || RRC_ATOMIC_LOAD(&((rrc_heap *)(uintptr_t)heap)->mail) > RRCI_MAIL_IS_CLOSED;
+    return heap->mailbox.letters != NULL
+        || RRC_ATOMIC_LOAD(&((rrc_heap *)(uintptr_t)heap)->mailbox.newest) > RRCI_MAIL_IS_CLOSED;
 }
 
 /* Drop references for other threads: each counts in the quota, of which `rest` is left. */
 static void rrci_read_letters(rrc_heap *heap, size_t rest)
 {
-    while (heap->letters != NULL && heap->quota > rest) {
-        rrci_letter *letter = heap->letters;
+    while (heap->mailbox.letters != NULL && heap->waiting.quota > rest) {
+        rrci_letter *letter = heap->mailbox.letters;
         rrc_object *ob = letter->ob;
-        heap->letters = letter->next;
+        heap->mailbox.letters = letter->next;
         RRC_THREAD_FREE(letter);
-        heap->quota--;
+        heap->waiting.quota--;
         rrc_decref(heap, ob);
     }
 }
@@ -7842,27 +7883,27 @@ static void rrci_read_letters(rrc_heap *heap, size_t rest)
 static void rrci_read_mail(rrc_heap *heap, size_t rest)
 {
     rrci_read_letters(heap, rest);
-    if (heap->letters == NULL && rrci_has_mail(heap))
-        heap->letters = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, 0);
+    if (heap->mailbox.letters == NULL && rrci_has_mail(heap))
+        heap->mailbox.letters = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mailbox.newest, 0);
     rrci_read_letters(heap, rest);
 }
 
 /* Accept no letters any more. Returns whether some are still to be read. */
 static int rrci_close_mail(rrc_heap *heap)
 {
-    rrci_letter **end = &heap->letters;
+    rrci_letter **end = &heap->mailbox.letters;
     while (*end != NULL)
         end = &(*end)->next;
-    *end = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, RRCI_MAIL_IS_CLOSED);
-    return heap->letters != NULL;
+    *end = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mailbox.newest, RRCI_MAIL_IS_CLOSED);
+    return heap->mailbox.letters != NULL;
 }
 
 /* Forget letters that were not read, as the end was given up. */
 static void rrci_free_mail(rrc_heap *heap)
 {
     rrci_letter *letter;
-    while ((letter = heap->letters) != NULL) {
-        heap->letters = letter->next;
+    while ((letter = heap->mailbox.letters) != NULL) {
+        heap->mailbox.letters = letter->next;
         RRC_THREAD_FREE(letter);
     }
 }
@@ -7877,14 +7918,14 @@ RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob)
     if (letter == NULL)
         return RRC_ENOMEM;
     letter->ob = ob;
-    newest = RRC_ATOMIC_LOAD(&heap->mail);
+    newest = RRC_ATOMIC_LOAD(&heap->mailbox.newest);
     do {
         if (newest == RRCI_MAIL_IS_CLOSED) {
             RRC_THREAD_FREE(letter);
             return RRC_ECLOSED;
         }
         letter->next = (rrci_letter *)newest;
-    } while (!RRC_ATOMIC_TRY(&heap->mail, &newest, (uintptr_t)letter));
+    } while (!RRC_ATOMIC_TRY(&heap->mailbox.newest, &newest, (uintptr_t)letter));
     return RRC_OK;
 }
 
@@ -7899,8 +7940,8 @@ RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob)
 
 static size_t rrci_pending(const rrc_heap *heap)
 {
-    return heap->queue.count + heap->later_count + rrci_count_waiting(heap) - heap->waiting_holes
-        + (size_t)rrci_has_mail(heap);
+    return heap->waiting.queue.count + heap->waiting.later_count
+        + rrci_count_waiting(heap) - heap->tracked.waiting_holes + (size_t)rrci_has_mail(heap);
 }
 
 RRC_API void rrc_invoke_callback(rrc_heap *heap)
@@ -7908,9 +7949,9 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap)
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_invoke_callback") != RRC_OK)
         return;
     if (heap->rest != RRCI_ENDING && rrci_pending(heap) > 0 && RRCI_HAS_TRIGGER(heap)) {
-        heap->triggering++;
+        heap->calls.triggering++;
         RRC_HOST_DEALLOC_TRIGGER(heap);
-        heap->triggering--;
+        heap->calls.triggering--;
     }
 }
 
@@ -7920,7 +7961,7 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_next_dead") != RRC_OK)
         return NULL;
     ob = rrci_take_queued(heap);
-    if (ob == NULL && heap->later != NULL)
+    if (ob == NULL && heap->waiting.later != NULL)
         ob = rrci_take_deferred(heap);
     if (ob != NULL)
         rrc_touch(heap, ob);            /* the caller holds it now */
@@ -7930,13 +7971,13 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
 /* Drop the queue's reference to its oldest object. Returns 0 if the queue is empty. */
 static int rrci_do_queued(rrc_heap *heap)
 {
-    rrci_queue *queue = &heap->queue;
+    rrci_queue *queue = &heap->waiting.queue;
     rrc_object *ob = rrci_take_queued(heap);
     if (ob == NULL)
         return 0;
     if (queue->count > RRCI_AHEAD)
         RRCI_PREFETCH_HEAD(*rrci_queued_at(queue, RRCI_AHEAD));
-    heap->quota--;
+    heap->waiting.quota--;
     if (!rrci_drop_one(heap, ob))
         rrci_drop_to_bias(heap, ob);
     else if (!rrci_bias_was_forgotten(heap, ob))
@@ -7947,9 +7988,9 @@ static int rrci_do_queued(rrc_heap *heap)
 static int rrci_do_deferred(rrc_heap *heap)
 {
     rrc_object *ob;
-    if (heap->later == NULL)
+    if (heap->waiting.later == NULL)
         return 0;
-    heap->quota--;
+    heap->waiting.quota--;
     ob = rrci_take_deferred(heap);
     if (rrci_drop_one(heap, ob))
         rrci_dealloc(heap, ob);
@@ -7960,26 +8001,26 @@ static int rrci_do_deferred(rrc_heap *heap)
    rest leaves of it. Returns the number of objects handled. */
 static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
 {
-    int running = heap->running;
-    heap->running = 1;
-    heap->quota = quota;
-    heap->working = RRCI_UNTRACKED;
+    int running = heap->waiting.running;
+    heap->waiting.running = 1;
+    heap->waiting.quota = quota;
+    heap->waiting.working = RRCI_UNTRACKED;
     rrci_read_mail(heap, quota - quota / 2);
-    while (heap->quota > 0) {
+    while (heap->waiting.quota > 0) {
         if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap))
             break;
     }
     rrci_read_mail(heap, 0);
-    heap->running = running;
-    if (heap->rest == RRCI_PARTING && rrci_count_waiting(heap) + heap->cleared == 0)
+    heap->waiting.running = running;
+    if (heap->rest == RRCI_PARTING && rrci_count_waiting(heap) + heap->tracked.cleared == 0)
         heap->state = heap->rest = RRCI_MUTATOR;
-    return quota - heap->quota;
+    return quota - heap->waiting.quota;
 }
 
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
 {
     size_t quota = max > 0 ? max : SIZE_MAX;
-    if (rrci_gate(heap, RRCI_MUTATES, "rrc_run_pending") != RRC_OK || heap->depth > 0 || heap->running
+    if (rrci_gate(heap, RRCI_MUTATES, "rrc_run_pending") != RRC_OK || heap->calls.depth > 0 || heap->waiting.running
         || heap->state == RRCI_LAYER_RUNS)
         return 0;
     return rrci_do_pending(heap, quota);
@@ -8007,7 +8048,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_tracked(ob))
         return rrci_error(heap, RRC_ETRACKED, function, ob, NULL, "");
     tracked = rrci_count_tracked(heap) + 1;
-    if (tracked + heap->walked > heap->room_for_tracked) {
+    if (tracked + heap->tracked.walked > heap->memory.room_for_tracked) {
         if (tracked > RRCI_MAX_TRACKED)
             return rrci_error(heap, RRC_ELIMIT, function, ob, NULL, "");
         if (rrci_reserve_lists(heap, 0, tracked) != RRC_OK)
@@ -8016,9 +8057,9 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
     rrci_note_change(heap, ob);
-    heap->changed++;
+    heap->machine.changed++;
     if (rrci_is_finalizable(ob))
-        heap->finalizable++;
+        heap->tracked.finalizable++;
     rrci_tell(heap, ob, RRCI_NEWS_TRACKED);
     return RRC_OK;
 }
@@ -8069,10 +8110,10 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized)
         return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
     head = rrci_gc_head_of(ob);
     if (rrci_is_tracked(ob) && rrci_is_finalizable(ob))
-        heap->finalizable--;
+        heap->tracked.finalizable--;
     head->is.word = finalized ? head->is.word | RRCI_GC_FINALIZED : head->is.word & ~RRCI_GC_FINALIZED;
     if (rrci_is_tracked(ob) && rrci_is_finalizable(ob))
-        heap->finalizable++;
+        heap->tracked.finalizable++;
     return RRC_OK;
 }
 
@@ -8090,14 +8131,14 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob)
 
 RRC_API int rrc_gc_is_enabled(rrc_heap *heap)
 {
-    return heap != NULL && !heap->gc_disabled;
+    return heap != NULL && !heap->machine.is_disabled;
 }
 
 static int rrci_gc_switch(rrc_heap *heap, int on)
 {
     int was = rrc_gc_is_enabled(heap);
     if (heap != NULL)
-        heap->gc_disabled = !on;
+        heap->machine.is_disabled = !on;
     return was;
 }
 
@@ -8114,12 +8155,12 @@ RRC_API int rrc_gc_disable(rrc_heap *heap)
 static void rrci_end_walk(rrc_heap *heap)
 {
     int kind;
-    if (--heap->gc_walking > 0)
+    if (--heap->tracked.walking > 0)
         return;
-    heap->walked = 0;
-    heap->waiting_holes = 0;
+    heap->tracked.walked = 0;
+    heap->tracked.waiting_holes = 0;
     for (kind = rrci_is_searching(heap) ? RRCI_WEAKREFS : RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
+        rrci_fill_holes(heap, &heap->tracked.list[kind], (uintptr_t)kind);
 }
 
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg)
@@ -8132,18 +8173,19 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         rrci_error(heap, RRC_ENULL, "rrc_gc_visit_objects", NULL, NULL, "callback is NULL");
         return;
     }
-    if (heap->gc_walking++ == 0)        /* from here to rrci_end_walk, removed objects leave holes */
-        heap->walked = rrci_count_waiting(heap) + (heap->searched ? 2 * heap->gc[RRCI_TRACKED].count : 0);
-    if (heap->gc_walking == 1 && heap->walked > 0
+    if (heap->tracked.walking++ == 0)        /* from here to rrci_end_walk, removed objects leave holes */
+        heap->tracked.walked = rrci_count_waiting(heap)
+                             + (heap->machine.searched ? 2 * heap->tracked.list[RRCI_TRACKED].count : 0);
+    if (heap->tracked.walking == 1 && heap->tracked.walked > 0
         && rrci_reserve_lists(heap, 0, rrci_count_tracked(heap)) != RRC_OK) {
         rrci_error(heap, RRC_ENOMEM, "rrc_gc_visit_objects", NULL, NULL, "no object was visited");
         go_on = 0;
     }
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        counts[kind] = heap->gc[kind].count;
+        counts[kind] = heap->tracked.list[kind].count;
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < counts[kind] && go_on; i++) {
-            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            rrc_object *ob = *rrci_ob_at(&heap->tracked.list[kind], i);
             if (rrci_is_hole(ob))
                 continue;
             RRC_REFCNT(ob)++;
@@ -8180,14 +8222,15 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
 {
     size_t garbage, finalized;
     int round, was_planned;
-    if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
-        || rrci_is_busy(heap) || (rrci_is_started(heap) && heap->desc.collect == NULL))
+    if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_collect") != RRC_OK
+        || heap->machine.is_disabled || heap->machine.is_collecting || rrci_is_busy(heap)
+        || (rrci_is_started(heap) && heap->desc.collect == NULL))
         return 0;
-    heap->gc_collecting = 1;
-    garbage = heap->garbage;
+    heap->machine.is_collecting = 1;
+    garbage = heap->counters.garbage;
     for (round = 0; ; round++) {
-        was_planned = heap->plan == RRCI_NO_SEARCH;     /* the host may just end a collection that it began before */
-        finalized = heap->finalized;
+        was_planned = heap->machine.plan == RRCI_NO_SEARCH;     /* the host may just end a collection of before */
+        finalized = heap->counters.finalized;
         if (RRCI_LISTENS(heap)) {
             heap->layer->collect(heap);
         } else if (heap->desc.collect != NULL) {
@@ -8202,11 +8245,12 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
             rrci_collect_c(heap, "rrc_gc_collect");
         }
         rrci_end_round(heap);
-        if (!(round == 0 && (was_planned || heap->finalized != finalized)) && !(round < 2 && rrci_is_in_doubt(heap)))
+        if (!(round == 0 && (was_planned || heap->counters.finalized != finalized))
+            && !(round < 2 && rrci_is_in_doubt(heap)))
             break;
     }
-    heap->gc_collecting = 0;
-    return heap->garbage - garbage + heap->uncollectable;
+    heap->machine.is_collecting = 0;
+    return heap->counters.garbage - garbage + heap->tracked.uncollectable;
 }
 #endif
 
@@ -8270,7 +8314,7 @@ static rrc_heap *rrci_make_heap(const rrc_desc *desc, const char *config, const 
     memset(heap, 0, sizeof *heap);
     heap->desc = *desc;
     heap->p_userdata = desc->userdata;
-    heap->memory = sizeof *heap;
+    heap->memory.bytes = sizeof *heap;
     heap->layer = layer;
     if (layer != NULL) {
         heap->layer_bytes = layer->bytes;
@@ -8279,7 +8323,7 @@ static rrc_heap *rrci_make_heap(const rrc_desc *desc, const char *config, const 
         heap->desc.mark_from_c = NULL;  /* (its trace is never called) */
     }
     for (kind = 0; kind < RRCI_LISTS; kind++) {
-        rrci_dict *dict = &heap->list[kind].dict;
+        rrci_dict *dict = &heap->links.list[kind].dict;
         dict->by_ob = !desc->reports_marks && ((kind & RRCI_O) != 0 || RRCI_HAS_SLOT(heap));
         dict->optional = dict->by_ob && !desc->unlinks;
         dict->on = !dict->optional;
@@ -8310,7 +8354,8 @@ RRC_API void *rrc_userdata(const rrc_heap *heap)
 
 static size_t rrci_count_left(const rrc_heap *heap)
 {
-    return rrci_count_links(heap) + rrci_count_tracked(heap) + (heap->objects > 0 ? (size_t)heap->objects : 0);
+    ptrdiff_t objects = heap->counters.objects;
+    return rrci_count_links(heap) + rrci_count_tracked(heap) + (objects > 0 ? (size_t)objects : 0);
 }
 
 static size_t rrci_most_marked(const rrc_heap *heap)
@@ -8321,7 +8366,7 @@ static size_t rrci_most_marked(const rrc_heap *heap)
 /* Part the objects of this list that only their links hold. */
 static void rrci_part_idle(rrc_heap *heap, int kind)
 {
-    rrci_list *list = &heap->list[kind];
+    rrci_list *list = &heap->links.list[kind];
     size_t i;
     for (i = list->count; i-- > 0;) {
         if (i >= list->count)
@@ -8339,11 +8384,11 @@ static void rrci_do_last(rrc_heap *heap, int *rounds_left)
 {
     size_t pending;
     while ((pending = rrci_pending(heap)) > 0 && *rounds_left > 0) {
-        ptrdiff_t objects = heap->objects;
-        heap->quota = SIZE_MAX;
+        ptrdiff_t objects = heap->counters.objects;
+        heap->waiting.quota = SIZE_MAX;
         rrci_read_mail(heap, 0);
         rrci_do_pending(heap, pending);
-        *rounds_left -= heap->objects >= objects;
+        *rounds_left -= heap->counters.objects >= objects;
     }
 }
 
@@ -8372,17 +8417,17 @@ static void rrci_mark_from_c(rrc_heap *heap, const char *function)
 {
     int searches = rrci_count_tracked(heap) > 0;
     heap->state = RRCI_MAJOR;
-    heap->plan = searches ? RRCI_SEARCH : RRCI_NO_SEARCH;
+    heap->machine.plan = searches ? RRCI_SEARCH : RRCI_NO_SEARCH;
     rrci_trace_whole(heap, 0, searches, function);
     heap->state = RRCI_MAJOR;
-    if (heap->searched && !rrci_all_alive(heap))
+    if (heap->machine.searched && !rrci_all_alive(heap))
         rrci_keep_whole_garbage(heap, function);
 }
 
 /* Watch the objects of this list that only their links hold, and that nobody owns. Returns their number. */
 static size_t rrci_watch_owners(rrc_heap *heap, int kind)
 {
-    const rrci_list *list = &heap->list[kind];
+    const rrci_list *list = &heap->links.list[kind];
     size_t n = 0, i;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = rrci_at(list, i)->ob;
@@ -8402,7 +8447,7 @@ static size_t rrci_watch_owners(rrc_heap *heap, int kind)
 /* Part the watched objects of this list. */
 static void rrci_part_owners(rrc_heap *heap, int kind, const char *function)
 {
-    rrci_list *list = &heap->list[kind];
+    rrci_list *list = &heap->links.list[kind];
     size_t i;
     for (i = list->count; i-- > 0;) {
         rrc_object *ob = rrci_at(list, i)->ob;      /* (hooks do not shorten the list, as links hold) */
@@ -8452,7 +8497,7 @@ static int rrci_can_wait(rrc_heap *heap, rrc_object *ob)
 /* Let garbage that can wait be as if it was found alive, unless there is no other garbage. */
 static void rrci_let_wait(rrc_heap *heap)
 {
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     size_t others = 0, i;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
@@ -8470,7 +8515,7 @@ static void rrci_let_wait(rrc_heap *heap)
 /* Set garbage aside, after a marking that has found no owner. */
 static void rrci_set_cycles_aside(rrc_heap *heap)
 {
-    if (heap->searched && !rrci_all_alive(heap)) {
+    if (heap->machine.searched && !rrci_all_alive(heap)) {
         rrci_let_wait(heap);
         rrci_all_aside(heap, 1);
     }
@@ -8483,22 +8528,22 @@ static void rrci_set_cycles_aside(rrc_heap *heap)
 static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const char *function)
 {
     static const int kinds[2] = { RRCI_O_OLD, RRCI_P_OLD };
-    size_t finalized = heap->finalized, parted = heap->parted, n = 0;
-    ptrdiff_t objects = heap->objects;
+    size_t finalized = heap->counters.finalized, parted = heap->counters.parted, n = 0;
+    ptrdiff_t objects = heap->counters.objects;
     int k;
-    if (heap->alive > 0)
+    if (heap->machine.alive > 0)
         rrci_reset_scratch(heap);       /* the host has reported what it marked for itself */
-    heap->orders = (char)orders;
+    heap->waiting.orders = (char)orders;
     heap->desc.mark_from_c(heap->desc.userdata, 1);
     rrci_mark_from_c(heap, function);
     if (orders == RRCI_BY_CYCLES)
         rrci_set_cycles_aside(heap);
-    else if (heap->searched)
+    else if (heap->machine.searched)
         rrci_reset_scratch(heap);
     rrci_end_whole(heap);
     for (k = 0; orders == RRCI_BY_OWNERS && n == 0 && k < 2; k++)
         n = rrci_watch_owners(heap, kinds[k]) + rrci_watch_owners(heap, kinds[k] + RRCI_YOUNG);
-    heap->plan = RRCI_UNDECIDED;
+    heap->machine.plan = RRCI_UNDECIDED;
     heap->state = RRCI_ENDING;
     heap->desc.mark_from_c(heap->desc.userdata, 0);
     if (n > 0) {
@@ -8506,27 +8551,28 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
         rrci_part_owners(heap, kinds[k - 1] + RRCI_YOUNG, function);
     }
     rrci_do_last(heap, rounds_left);
-    return heap->objects != objects || heap->finalized != finalized || heap->parted != parted;
+    return heap->counters.objects != objects || heap->counters.finalized != finalized
+        || heap->counters.parted != parted;
 }
 
 /* Deallocate what C does not hold, as long as the host's graph tells which objects go first. */
 static void rrci_order(rrc_heap *heap, const char *function)
 {
-    const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
+    const rrci_list *tracked = &heap->tracked.list[RRCI_TRACKED];
     size_t limit = rrci_most_marked(heap), marked = 0, i;
     int goes_on = 1, rounds_left = RRCI_MOST_ROUNDS / 10;
     if (heap->desc.mark_from_c == NULL)
         return;
-    heap->orders = RRCI_BY_OWNERS;
+    heap->waiting.orders = RRCI_BY_OWNERS;
     rrci_do_last(heap, &rounds_left);
     while (goes_on && marked <= limit && rounds_left > 0) {
-        ptrdiff_t objects = heap->objects;
+        ptrdiff_t objects = heap->counters.objects;
         marked += 2 * rrci_count_left(heap) + 1;
         goes_on = rrci_order_once(heap, RRCI_BY_OWNERS, &rounds_left, function)
                   || rrci_order_once(heap, RRCI_BY_CYCLES, &rounds_left, function);
-        rounds_left -= heap->objects >= objects;
+        rounds_left -= heap->counters.objects >= objects;
     }
-    heap->orders = RRCI_NO_ORDER;
+    heap->waiting.orders = RRCI_NO_ORDER;
     for (i = 0; i < tracked->count; i++) {
         rrc_object *ob = *rrci_ob_at(tracked, i);
         rrci_forget_cleared(heap, rrci_gc_head_of(ob));
@@ -8537,7 +8583,7 @@ static void rrci_order(rrc_heap *heap, const char *function)
 /* Wrappers that the header has held because others refer to their foreign objects go now. */
 static void rrci_drop_held_for_others(rrc_heap *heap)
 {
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     size_t i;
     for (i = list->count; i-- > 0;) {
         rrc_object *ob = *rrci_ob_at(list, i);
@@ -8554,26 +8600,26 @@ static void rrci_end_objects(rrc_heap *heap)
 {
     size_t limit = rrci_most_marked(heap), searched = 0, finalized, garbage, parted;
     int goes_on, rounds_left;
-    heap->parts_wrappers = 0;
+    heap->waiting.parts_wrappers = 0;
     rrci_order(heap, "rrc_heap_free");
     rounds_left = RRCI_MOST_ROUNDS;
     rrci_end_links(heap, &rounds_left);
     do {
-        ptrdiff_t objects = heap->objects;
-        finalized = heap->finalized;
-        garbage = heap->garbage;
-        parted = heap->parted;
+        ptrdiff_t objects = heap->counters.objects;
+        finalized = heap->counters.finalized;
+        garbage = heap->counters.garbage;
+        parted = heap->counters.parted;
         rrci_collect_c(heap, "rrc_heap_free");
         rrci_end_links(heap, &rounds_left);
-        if (heap->objects >= objects) {
+        if (heap->counters.objects >= objects) {
             rounds_left--;
             searched += rrci_count_tracked(heap);
         }
-        goes_on = heap->garbage != garbage || heap->finalized != finalized || heap->parted != parted
-               || rrci_is_in_doubt(heap);
-        if (!goes_on && RRCI_HAS_WRAPPERS(heap) && !heap->parts_wrappers) {
+        goes_on = heap->counters.garbage != garbage || heap->counters.finalized != finalized
+               || heap->counters.parted != parted || rrci_is_in_doubt(heap);
+        if (!goes_on && RRCI_HAS_WRAPPERS(heap) && !heap->waiting.parts_wrappers) {
             goes_on = 1;
-            heap->parts_wrappers = 1;
+            heap->waiting.parts_wrappers = 1;
             rrci_drop_held_for_others(heap);
             rrci_do_last(heap, &rounds_left);
         }
@@ -8592,11 +8638,11 @@ static int rrci_is_held_at_the_end(rrc_object *ob)
 static size_t rrci_part_all(rrc_heap *heap)
 {
     static const int kinds[RRCI_LISTS] = { RRCI_O_OLD, RRCI_O_YOUNG, RRCI_P_OLD, RRCI_P_YOUNG };
-    const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
+    const rrci_list *tracked = &heap->tracked.list[RRCI_TRACKED];
     size_t held = 0, i;
     int k;
     for (k = 0; k < RRCI_LISTS; k++) {
-        rrci_list *list = &heap->list[kinds[k]];
+        rrci_list *list = &heap->links.list[kinds[k]];
         while (list->count > 0) {
             held += (size_t)rrci_is_held_at_the_end(rrci_at(list, list->count - 1)->ob);
             rrci_dissolve(heap, list, list->count - 1, 1, "rrc_heap_free");
@@ -8607,7 +8653,7 @@ static size_t rrci_part_all(rrc_heap *heap)
         if (rrci_has_left(heap, ob) && rrci_is_uncollectable(ob))
             rrci_empty_link_field(heap, ob);
     }
-    return held + heap->left;
+    return held + heap->waiting.left;
 }
 
 /* (If the end was given up, objects are left in the queue, with one reference more.) */
@@ -8617,22 +8663,23 @@ static void rrci_free_tables(rrc_heap *heap)
     while (rrci_dequeue(heap) != NULL)
         ;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
-        rrci_list *list = &heap->list[kind];
+        rrci_list *list = &heap->links.list[kind];
         rrci_table_free(heap, &list->dict.table);
         rrci_table_free(heap, &list->dict.other);
     }
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        while (heap->gc[kind].count > 0) {
-            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], heap->gc[kind].count - 1);
+        while (heap->tracked.list[kind].count > 0) {
+            rrc_object *ob = *rrci_ob_at(&heap->tracked.list[kind], heap->tracked.list[kind].count - 1);
             RRC_REFCNT(ob) &= INTPTR_MAX;
             RRC_REFCNT(ob) -= rrci_is_waiting(rrci_gc_head_of(ob));
             rrci_gc_remove(heap, ob);
         }
-    while (heap->pool != NULL)
+    while (heap->memory.pool != NULL)
         rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
-    rrci_free_table(heap, heap->directory.block, heap->directory.capacity * RRCI_LISTS * sizeof(rrci_chunk *));
-    rrci_free_table(heap, heap->gc_directory.block,
-                    heap->gc_directory.capacity * RRCI_GC_LISTS * sizeof(rrci_chunk *));
+    rrci_free_table(heap, heap->links.directory.block,
+                    heap->links.directory.capacity * RRCI_LISTS * sizeof(rrci_chunk *));
+    rrci_free_table(heap, heap->tracked.directory.block,
+                    heap->tracked.directory.capacity * RRCI_GC_LISTS * sizeof(rrci_chunk *));
     rrci_is_gone(heap, NULL);
     heap->observers = NULL;
     rrci_free_mail(heap);
@@ -8646,7 +8693,7 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
         return 0;
     if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
         return SIZE_MAX;
-    if (rrci_is_busy(heap) || heap->triggering > 0 || heap->gc_collecting) {
+    if (rrci_is_busy(heap) || heap->calls.triggering > 0 || heap->machine.is_collecting) {
         rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                    "called from a dealloc, a hook or a callback; the heap was not freed");
         return SIZE_MAX;
@@ -8655,14 +8702,14 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     if (RRCI_LISTENS(heap))
         heap->layer->end(heap);
     heap->state = heap->rest = RRCI_ENDING;
-    heap->running = 1;                  /* deallocs wait for rrci_do_last */
+    heap->waiting.running = 1;                  /* deallocs wait for rrci_do_last */
     rrci_end_objects(heap);
     if (rrci_close_mail(heap))
         rrci_end_objects(heap);
     held = rrci_part_all(heap);
     if (heap->layer != NULL)
         heap->layer->free(heap);
-    heap->running = 0;
+    heap->waiting.running = 0;
     rrci_free_tables(heap);
     heap->state = heap->rest = RRCI_HUSK;
     heap->desc.native_bytes = NULL;
@@ -8678,9 +8725,9 @@ RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change)
     if (heap == NULL)
         return;
     if (change >= 0)
-        heap->native_bytes += (size_t)change;
+        heap->counters.native_bytes += (size_t)change;
     else
-        heap->native_bytes -= less < heap->native_bytes ? less : heap->native_bytes;
+        heap->counters.native_bytes -= less < heap->counters.native_bytes ? less : heap->counters.native_bytes;
     if (heap->desc.native_bytes != NULL)
         heap->desc.native_bytes(heap->desc.userdata, change);
 }
@@ -8713,23 +8760,23 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
         return rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, "rrc_get_stats", NULL, NULL, "");
     if (heap->state == RRCI_HUSK)
         return rrci_error(heap, RRC_ECLOSED, "rrc_get_stats", NULL, NULL, "");
-    stats->p_young = heap->list[RRCI_P_YOUNG].count;
-    stats->p_old = heap->list[RRCI_P_OLD].count;
-    stats->o_young = heap->list[RRCI_O_YOUNG].count;
-    stats->o_old = heap->list[RRCI_O_OLD].count;
+    stats->p_young = heap->links.list[RRCI_P_YOUNG].count;
+    stats->p_old = heap->links.list[RRCI_P_OLD].count;
+    stats->o_young = heap->links.list[RRCI_O_YOUNG].count;
+    stats->o_old = heap->links.list[RRCI_O_OLD].count;
     stats->pending = rrci_pending(heap);
-    stats->tracked = rrci_count_tracked(heap) - heap->holes - heap->waiting_holes;
-    stats->uncollectable = heap->uncollectable;
-    stats->finalizable = heap->finalizable;
-    stats->garbage = heap->garbage;
-    stats->objects = heap->objects > 0 ? (size_t)heap->objects : 0;
-    stats->object_bytes = heap->object_bytes;
-    stats->pending_bytes = heap->pending_bytes;
-    stats->native_bytes = heap->native_bytes;
-    stats->minor_collections = heap->minor_collections;
-    stats->major_collections = heap->major_collections;
-    stats->searches = heap->searches;
-    stats->memory = heap->memory;
+    stats->tracked = rrci_count_tracked(heap) - heap->tracked.holes - heap->tracked.waiting_holes;
+    stats->uncollectable = heap->tracked.uncollectable;
+    stats->finalizable = heap->tracked.finalizable;
+    stats->garbage = heap->counters.garbage;
+    stats->objects = heap->counters.objects > 0 ? (size_t)heap->counters.objects : 0;
+    stats->object_bytes = heap->counters.object_bytes;
+    stats->pending_bytes = heap->counters.pending_bytes;
+    stats->native_bytes = heap->counters.native_bytes;
+    stats->minor_collections = heap->counters.minor_collections;
+    stats->major_collections = heap->counters.major_collections;
+    stats->searches = heap->counters.searches;
+    stats->memory = heap->memory.bytes;
     return RRC_OK;
 }
 
@@ -8760,7 +8807,7 @@ static void rrci_check_outside(rrci_checker *checker, rrc_object *ob)
 static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
 {
     rrc_heap *heap = checker->heap;
-    const rrci_list *list = &heap->list[kind];
+    const rrci_list *list = &heap->links.list[kind];
     const rrci_link *link = rrci_at(list, index);
     rrc_object *ob = link->ob;
     if (link->p == NULL || ob == NULL) {
@@ -8802,8 +8849,8 @@ static void rrci_point_to_records(rrc_heap *heap, int on)
     size_t i;
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            rrci_link *link = rrci_at(&heap->list[kind], i);
+        for (i = 0; i < heap->links.list[kind].count; i++) {
+            rrci_link *link = rrci_at(&heap->links.list[kind], i);
             RRC_LINK(link->ob) = on ? (rrc_gcref)link : link->p;
         }
 }
@@ -8814,11 +8861,11 @@ static const rrci_link *rrci_next_double(rrc_heap *heap, int *kind, size_t *inde
     const rrci_link *found = NULL;
     rrci_point_to_records(heap, 1);
     while (*kind < RRCI_LISTS && found == NULL)
-        if (*index == heap->list[*kind].count) {
+        if (*index == heap->links.list[*kind].count) {
             ++*kind;
             *index = 0;
         } else {
-            const rrci_link *link = rrci_at(&heap->list[*kind], (*index)++);
+            const rrci_link *link = rrci_at(&heap->links.list[*kind], (*index)++);
             found = RRC_LINK(link->ob) != link ? link : NULL;
         }
     rrci_point_to_records(heap, 0);
@@ -8887,12 +8934,12 @@ static void rrci_check_dict(rrci_checker *checker, const rrci_list *list)
 static void rrci_check_queue(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
-    const rrci_chunk *chunk = heap->queue.head;
-    size_t index = heap->queue.head_index, i;
+    const rrci_chunk *chunk = heap->waiting.queue.head;
+    size_t index = heap->waiting.queue.head_index, i;
     rrc_object *ob;
     size_t bytes = 0;
     int kind;
-    for (i = 0; i < heap->queue.count; i++) {
+    for (i = 0; i < heap->waiting.queue.count; i++) {
         if (index == RRCI_CHUNK_QUEUED) {
             chunk = chunk->queue.next;
             index = 0;
@@ -8904,19 +8951,20 @@ static void rrci_check_queue(rrci_checker *checker)
         else if (RRCI_COUNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL, "the queue's reference to this object was dropped");
     }
-    for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = rrci_next_deferred(ob), i++) {
+    ob = heap->waiting.later;
+    for (i = 0; ob != NULL && i < heap->waiting.later_count; ob = rrci_next_deferred(ob), i++) {
         bytes += rrci_bytes_of(heap, ob);
         if (RRCI_COUNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL,
                        "the reference of an object that waits for its dealloc was dropped");
     }
-    if (ob != NULL || i != heap->later_count)
+    if (ob != NULL || i != heap->waiting.later_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++)
-            if (!rrci_is_hole(*rrci_ob_at(&heap->gc[kind], i)))
-                bytes += rrci_bytes_of(heap, *rrci_ob_at(&heap->gc[kind], i));
-    if (checker->code == RRC_OK && bytes != heap->pending_bytes)
+        for (i = 0; i < heap->tracked.list[kind].count; i++)
+            if (!rrci_is_hole(*rrci_ob_at(&heap->tracked.list[kind], i)))
+                bytes += rrci_bytes_of(heap, *rrci_ob_at(&heap->tracked.list[kind], i));
+    if (checker->code == RRC_OK && bytes != heap->counters.pending_bytes)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL,
                    "the size or the type of an object has changed while it waited for rrc_run_pending");
 }
@@ -8942,14 +8990,14 @@ static void rrci_check_traverses(rrci_checker *checker)
     rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, "rrc_check");
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         if (!search.is_wrong)
-            rrci_explain_part(&search, &heap->gc[kind], 0, heap->gc[kind].count);
+            rrci_explain_part(&search, &heap->tracked.list[kind], 0, heap->tracked.list[kind].count);
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++)
-            rrci_check_explained(&search, *rrci_ob_at(&heap->gc[kind], i));
+        for (i = 0; i < heap->tracked.list[kind].count; i++)
+            rrci_check_explained(&search, *rrci_ob_at(&heap->tracked.list[kind], i));
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            if (!rrci_is_tracked(rrci_at(&heap->list[kind], i)->ob))
-                rrci_check_explained(&search, rrci_at(&heap->list[kind], i)->ob);
+        for (i = 0; i < heap->links.list[kind].count; i++)
+            if (!rrci_is_tracked(rrci_at(&heap->links.list[kind], i)->ob))
+                rrci_check_explained(&search, rrci_at(&heap->links.list[kind], i)->ob);
     if (search.is_wrong)
         checker->code = RRC_ETRAVERSE;
 }
@@ -8961,8 +9009,8 @@ static void rrci_check_tracked(rrci_checker *checker)
     size_t i, finalizable = 0, holes = 0;
     uintptr_t kind;
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++) {
-            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+        for (i = 0; i < heap->tracked.list[kind].count; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->tracked.list[kind], i);
             const rrci_gc_head *head;
             if (rrci_is_hole(ob)) {
                 holes++;
@@ -8980,11 +9028,11 @@ static void rrci_check_tracked(rrci_checker *checker)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it waits as garbage, but is not watched");
             rrci_check_outside(checker, ob);
         }
-    if (holes != heap->holes + heap->waiting_holes)
+    if (holes != heap->tracked.holes + heap->tracked.waiting_holes)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "holes in the table of tracked objects are not counted right");
-    if (finalizable != heap->finalizable)
+    if (finalizable != heap->tracked.finalizable)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
-    if (checker->code == RRC_OK && heap->alive == 0 && RRCI_IS_IDLE(heap) && rrci_count_tracked(heap) > 0)
+    if (checker->code == RRC_OK && heap->machine.alive == 0 && RRCI_IS_IDLE(heap) && rrci_count_tracked(heap) > 0)
         rrci_check_traverses(checker);
 }
 #endif
@@ -8993,24 +9041,25 @@ static void rrci_check_tracked(rrci_checker *checker)
 static void rrci_check_reserves(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
-    size_t links = rrci_count_records(heap), tracked = rrci_count_tracked(heap) + heap->walked;
+    size_t links = rrci_count_records(heap), tracked = rrci_count_tracked(heap) + heap->tracked.walked;
     size_t chunks = 0;
     const rrci_chunk *chunk;
     int kind;
-    for (chunk = heap->pool; chunk != NULL && chunks <= heap->pool_count; chunk = chunk->next)
+    for (chunk = heap->memory.pool; chunk != NULL && chunks <= heap->memory.pool_count; chunk = chunk->next)
         chunks++;
-    if (chunks != heap->pool_count)
+    if (chunks != heap->memory.pool_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the pool of chunks is damaged");
-    if ((links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(links, tracked))
-        || (heap->spare_links > 0
-            && heap->chunk_count < rrci_chunks_needed(links + heap->spare_links, heap->room_for_tracked)))
+    if ((links + tracked > 0 && heap->memory.chunk_count < rrci_chunks_needed(links, tracked))
+        || (heap->memory.spare_links > 0
+            && heap->memory.chunk_count
+               < rrci_chunks_needed(links + heap->memory.spare_links, heap->memory.room_for_tracked)))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: there are too few chunks");
-    if ((links > 0 && heap->directory.capacity < rrci_directory_needed(links, 0))
-        || (tracked > 0 && heap->gc_directory.capacity < rrci_directory_needed(0, tracked)))
+    if ((links > 0 && heap->links.directory.capacity < rrci_directory_needed(links, 0))
+        || (tracked > 0 && heap->tracked.directory.capacity < rrci_directory_needed(0, tracked)))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: the directories are too short");
     for (kind = 0; kind < RRCI_YOUNG; kind++) {
-        const rrci_dict *dict = &heap->list[kind].dict;
-        size_t promoted = heap->list[kind | RRCI_YOUNG].count;
+        const rrci_dict *dict = &heap->links.list[kind].dict;
+        size_t promoted = heap->links.list[kind | RRCI_YOUNG].count;
         if (dict->on && !dict->optional && promoted > 0 && dict->table.used + promoted > rrci_dict_limit(dict))
             rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: the dictionary has no room for the young links");
     }
@@ -9025,17 +9074,17 @@ RRC_API int rrc_check(rrc_heap *heap)
         return code;
     checker.heap = heap;
     checker.code = RRC_OK;
-    memset(heap->blamed, 0, sizeof heap->blamed);
+    memset(heap->links.blamed, 0, sizeof heap->links.blamed);
     for (kind = 0; kind < RRCI_LISTS; kind++) {
-        rrci_check_dict(&checker, &heap->list[kind]);
-        for (i = 0; i < heap->list[kind].count; i++)
+        rrci_check_dict(&checker, &heap->links.list[kind]);
+        for (i = 0; i < heap->links.list[kind].count; i++)
             rrci_check_link(&checker, kind, i);
     }
     if (checker.code == RRC_OK)
         rrci_check_single_links(&checker);
     rrci_check_queue(&checker);
 #ifndef RRC_NO_CYCLES
-    if (heap->gc_walking == 0) {
+    if (heap->tracked.walking == 0) {
         rrci_check_tracked(&checker);
         if (RRCI_LISTENS(heap))
             heap->layer->check_all(heap, &checker);
@@ -9090,9 +9139,9 @@ static int rrci_each_tracked(rrc_heap *heap, rrc_visitproc visit, void *arg)
     size_t i;
     int kind, result = 0;
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->gc[kind].count && result == 0; i++)
-            if (!rrci_is_hole(*rrci_ob_at(&heap->gc[kind], i)))
-                result = visit(*rrci_ob_at(&heap->gc[kind], i), arg);
+        for (i = 0; i < heap->tracked.list[kind].count && result == 0; i++)
+            if (!rrci_is_hole(*rrci_ob_at(&heap->tracked.list[kind], i)))
+                result = visit(*rrci_ob_at(&heap->tracked.list[kind], i), arg);
     return RRC_OK;
 }
 
@@ -9101,26 +9150,26 @@ static int rrci_each_linked(rrc_heap *heap, rrc_visitproc visit, void *arg)
     size_t i;
     int kind, result = 0;
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count && result == 0; i++)
-            result = visit(rrci_at(&heap->list[kind], i)->ob, arg);
+        for (i = 0; i < heap->links.list[kind].count && result == 0; i++)
+            result = visit(rrci_at(&heap->links.list[kind], i)->ob, arg);
     return RRC_OK;
 }
 
 /* (Those whose dealloc was put off are not in the queue itself.) */
 static int rrci_each_queued(rrc_heap *heap, rrc_visitproc visit, void *arg)
 {
-    const rrci_chunk *chunk = heap->queue.head;
-    size_t index = heap->queue.head_index, i;
+    const rrci_chunk *chunk = heap->waiting.queue.head;
+    size_t index = heap->waiting.queue.head_index, i;
     rrc_object *ob;
     int result = 0;
-    for (i = 0; i < heap->queue.count && result == 0; i++) {
+    for (i = 0; i < heap->waiting.queue.count && result == 0; i++) {
         if (index == RRCI_CHUNK_QUEUED) {
             chunk = chunk->queue.next;
             index = 0;
         }
         result = visit(chunk->queue.ob[index++], arg);
     }
-    for (ob = heap->later; ob != NULL && result == 0; ob = rrci_next_deferred(ob))
+    for (ob = heap->waiting.later; ob != NULL && result == 0; ob = rrci_next_deferred(ob))
         result = visit(ob, arg);
     return RRC_OK;
 }
@@ -9192,12 +9241,12 @@ static unsigned rrci_kind_of_link(rrc_heap *heap, rrc_object *ob)
 {
     const rrci_list *list;
     size_t index;
-    if (RRC_LINK(ob) == NULL || RRC_LINK(ob) == heap->marker || rrci_is_odd(RRC_LINK(ob)))
+    if (RRC_LINK(ob) == NULL || RRC_LINK(ob) == heap->links.marker || rrci_is_odd(RRC_LINK(ob)))
         return 0;
     if (rrci_is_linked_ob(ob))
         return rrci_is_p_linked(heap, ob) ? RRC_IS_P_LINKED : RRC_IS_O_LINKED;
     list = rrci_find_link(heap, ob, &index);    /* its maker may have forgotten the bias */
-    return list == NULL ? 0 : ((list - heap->list) & RRCI_O) != 0 ? RRC_IS_O_LINKED : RRC_IS_P_LINKED;
+    return list == NULL ? 0 : ((list - heap->links.list) & RRCI_O) != 0 ? RRC_IS_O_LINKED : RRC_IS_P_LINKED;
 }
 
 static unsigned rrci_what_is(rrc_heap *heap, rrc_object *ob)
@@ -9284,7 +9333,7 @@ RRC_API void *rrc_realloc(rrc_heap *heap, void *memory, size_t old_size, size_t 
     }
     memory = rrci_heap_realloc(heap, memory, old_size, new_size);
     if (memory != NULL)
-        heap->memory += new_size - old_size;
+        heap->memory.bytes += new_size - old_size;
     return memory;
 }
 

@@ -69,8 +69,8 @@ static void check_link_fields(void)
     int kind;
 
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            check_ptr(RRC_LINK(rrci_at(&heap->list[kind], i)->ob), rrci_at(&heap->list[kind], i)->p);
+        for (i = 0; i < heap->links.list[kind].count; i++)
+            check_ptr(RRC_LINK(rrci_at(&heap->links.list[kind], i)->ob), rrci_at(&heap->links.list[kind], i)->p);
 }
 
 static void write_log(void *userdata, const rrc_log_item *item)
@@ -228,7 +228,7 @@ static void links_and_dictionaries(void)
     open_heap();
     for (i = 0; i < 100; i++)
         linked((int)i, 1);
-    list = &heap->list[RRCI_P_OLD];
+    list = &heap->links.list[RRCI_P_OLD];
     table = &list->dict.table;
     DAMAGE(rrc_gcref, rrci_at(list, 3)->p, NULL, RRC_ECORRUPT, "lacks one of its ends");
     DAMAGE(rrc_object *, rrci_at(list, 3)->ob, NULL, RRC_ECORRUPT, "lacks one of its ends");
@@ -264,12 +264,12 @@ static void reserves(void)
         linked(i, 1);
     ob = rrc_gc_new(heap, &Tracked);
     check_int(rrc_gc_track(heap, ob), RRC_OK);
-    DAMAGE(size_t, heap->pool_count, heap->pool_count + 1, RRC_ECORRUPT, "pool");
-    DAMAGE(size_t, heap->pool_count, heap->pool_count - 2, RRC_ECORRUPT, "pool");
-    DAMAGE(size_t, heap->chunk_count, 1, RRC_ECORRUPT, "too few chunks");
-    DAMAGE(size_t, heap->spare_links, 10 * MANY, RRC_ECORRUPT, "too few chunks");
-    DAMAGE(size_t, heap->directory.capacity, 0, RRC_ECORRUPT, "directories are too short");
-    DAMAGE(size_t, heap->gc_directory.capacity, 0, RRC_ECORRUPT, "directories are too short");
+    DAMAGE(size_t, heap->memory.pool_count, heap->memory.pool_count + 1, RRC_ECORRUPT, "pool");
+    DAMAGE(size_t, heap->memory.pool_count, heap->memory.pool_count - 2, RRC_ECORRUPT, "pool");
+    DAMAGE(size_t, heap->memory.chunk_count, 1, RRC_ECORRUPT, "too few chunks");
+    DAMAGE(size_t, heap->memory.spare_links, 10 * MANY, RRC_ECORRUPT, "too few chunks");
+    DAMAGE(size_t, heap->links.directory.capacity, 0, RRC_ECORRUPT, "directories are too short");
+    DAMAGE(size_t, heap->tracked.directory.capacity, 0, RRC_ECORRUPT, "directories are too short");
     rrc_decref(heap, ob);
     close_heap();
 }
@@ -303,13 +303,13 @@ static void reserves_that_just_suffice(void)
             gc[k] = rrc_gc_new(heap, &Tracked);
             check_int(rrc_gc_track(heap, gc[k]), RRC_OK);
         }
-        heap->spare_links = 0;
-        LIMIT(heap->chunk_count, rrci_chunks_needed(links, tracked), "too few chunks");
+        heap->memory.spare_links = 0;
+        LIMIT(heap->memory.chunk_count, rrci_chunks_needed(links, tracked), "too few chunks");
         if (links > 0)
-            LIMIT(heap->directory.capacity, rrci_directory_needed(links, 0), "directories are too short");
+            LIMIT(heap->links.directory.capacity, rrci_directory_needed(links, 0), "directories are too short");
         if (tracked > 0)
-            LIMIT(heap->gc_directory.capacity, rrci_directory_needed(0, tracked), "directories are too short");
-        DAMAGE(size_t, heap->pool_count, heap->pool_count - 1, RRC_ECORRUPT, "pool");
+            LIMIT(heap->tracked.directory.capacity, rrci_directory_needed(0, tracked), "directories are too short");
+        DAMAGE(size_t, heap->memory.pool_count, heap->memory.pool_count - 1, RRC_ECORRUPT, "pool");
         for (k = 0; k < sizes[i].tracked; k++)
             rrc_decref(heap, gc[k]);
         close_heap();
@@ -326,7 +326,7 @@ static void room_for_young_links(void)
         linked(i, 1);
     first_young = &places[3000];
     linked(3001, 1);
-    table = &heap->list[RRCI_P_OLD].dict.table;
+    table = &heap->links.list[RRCI_P_OLD].dict.table;
     DAMAGE(size_t, table->used, table->size, RRC_ECORRUPT, "no room for the young links");
     DAMAGE(size_t, table->used, table->size - table->size / 8, RRC_ECORRUPT, "no room for the young links");
     DAMAGE(size_t, table->used, table->size - table->size / 8 - 1, RRC_ECORRUPT, "does not match its list");
@@ -345,7 +345,7 @@ static void found_late(void)
     check_int(rrc_create_link_pyobj(heap, &places[0], ob), RRC_OK);
     ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
     rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
-    heap->finalizable--;
+    heap->tracked.finalizable--;
     nothing_survives = 1;
     check_int(rrc_major_collection_trace(heap), RRC_OK);
     nothing_survives = 0;
@@ -376,9 +376,9 @@ static void tracked_objects(void)
     head = rrci_gc_head_of(b);
     DAMAGE(uintptr_t, head->is.word, head->is.word - ((uintptr_t)1 << RRCI_GC_SHIFT), RRC_ECORRUPT, "GC head");
     DAMAGE(uintptr_t, head->is.word, head->is.word + 1, RRC_ECORRUPT, "GC head");
-    DAMAGE(size_t, heap->finalizable, 3, RRC_ECORRUPT, "finalizers");
-    DAMAGE(size_t, heap->holes, 1, RRC_ECORRUPT, "holes");
-    DAMAGE(size_t, heap->waiting_holes, 1, RRC_ECORRUPT, "holes");
+    DAMAGE(size_t, heap->tracked.finalizable, 3, RRC_ECORRUPT, "finalizers");
+    DAMAGE(size_t, heap->tracked.holes, 1, RRC_ECORRUPT, "holes");
+    DAMAGE(size_t, heap->tracked.waiting_holes, 1, RRC_ECORRUPT, "holes");
 #ifdef RRC_DEBUG
     DAMAGE(const rrc_type *, b->ob_type, (const rrc_type *)((uintptr_t)b->ob_type | 1), RRC_EFREED, "still tracked");
     THING(a)->ref = b;                      /* a visit of what is not as it should be */
@@ -423,8 +423,8 @@ static void what_was_put_off(void)
         rrc_decref(heap, ob[i]);
     check_int(rrc_minor_collection_free(heap), RRC_OK);
     DAMAGE(intptr_t, ob[1]->ob_refcnt, 0, RRC_EREFCNT, "waits for its dealloc");
-    DAMAGE(size_t, heap->later_count, 2, RRC_ECORRUPT, "deferred");
-    DAMAGE(size_t, heap->later_count, 4, RRC_ECORRUPT, "deferred");
+    DAMAGE(size_t, heap->waiting.later_count, 2, RRC_ECORRUPT, "deferred");
+    DAMAGE(size_t, heap->waiting.later_count, 4, RRC_ECORRUPT, "deferred");
     check_int(rrc_run_pending(heap, 0), 3);
     close_heap();
 }
@@ -444,7 +444,7 @@ static void what_is_queued(void)
     nothing_survives = 1;
     collect();
     nothing_survives = 0;
-    check_int(heap->queue.count, COUNT);
+    check_int(heap->waiting.queue.count, COUNT);
     living[1] = rrc_gc_new(heap, &Plain);
     for (i = 0; i < 2; i++) {
         check_int(rrc_gc_track(heap, living[i]), RRC_OK);
@@ -489,7 +489,7 @@ static void check_damage_of_tracked(rrc_object *ob)
 
     DAMAGE(uintptr_t, head->is.word, head->is.word + ((uintptr_t)1 << RRCI_GC_SHIFT), RRC_ECORRUPT, "GC head");
     DAMAGE(uintptr_t, head->is.word, head->is.word ^ 1, RRC_ECORRUPT, "GC head");
-    DAMAGE(size_t, heap->finalizable, heap->finalizable + 1, RRC_ECORRUPT, "finalizers");
+    DAMAGE(size_t, heap->tracked.finalizable, heap->tracked.finalizable + 1, RRC_ECORRUPT, "finalizers");
     if (ob->ob_refcnt < 0)
         DAMAGE(intptr_t, ob->ob_refcnt, ob->ob_refcnt & INTPTR_MAX, RRC_ECORRUPT, "not watched");
     else
@@ -512,7 +512,7 @@ static void garbage_that_waits(void)
             collect();
     }
     check_int((int)rrci_count_waiting(heap), 3 * CIRCLE);
-    check_int(heap->gc[RRCI_TRACKED].count, CIRCLE);
+    check_int(heap->tracked.list[RRCI_TRACKED].count, CIRCLE);
     for (k = 0; k < 4; k++)
         for (i = 0; i < CIRCLE; i++) {
             unit_context("ring %d, object %d", k, i);
@@ -539,20 +539,20 @@ static void limits(void)
     open_heap();
     ob = rrc_new(heap, &Bare);
     gc = rrc_gc_new(heap, &Tracked);
-    was = heap->list[RRCI_O_OLD].count;
-    heap->list[RRCI_O_OLD].count = RRCI_MAX_LINKS;
-    heap->spare_links = 0;
+    was = heap->links.list[RRCI_O_OLD].count;
+    heap->links.list[RRCI_O_OLD].count = RRCI_MAX_LINKS;
+    heap->memory.spare_links = 0;
     check_int(rrc_create_link_pypy(heap, &places[0], ob), RRC_ELIMIT);
     check_int(last_code, RRC_ELIMIT);
-    heap->list[RRCI_O_OLD].count = was;
-    heap->gc[RRCI_CLEAR].count = RRCI_MAX_TRACKED;
+    heap->links.list[RRCI_O_OLD].count = was;
+    heap->tracked.list[RRCI_CLEAR].count = RRCI_MAX_TRACKED;
     check_int(rrc_gc_track(heap, gc), RRC_ELIMIT);
     check_int(last_code, RRC_ELIMIT);
-    heap->gc[RRCI_CLEAR].count = RRCI_MAX_TRACKED - 1;
+    heap->tracked.list[RRCI_CLEAR].count = RRCI_MAX_TRACKED - 1;
     memory_fails = 1;
     check_int(rrc_gc_track(heap, gc), RRC_ENOMEM);      /* it would be the last one */
     memory_fails = 0;
-    heap->gc[RRCI_CLEAR].count = 0;
+    heap->tracked.list[RRCI_CLEAR].count = 0;
     logged = 0;
     rrc_decref(heap, ob);
     rrc_decref(heap, gc);
@@ -572,19 +572,19 @@ static void shrinking_without_memory(void)
         check_int(rrc_unlink(heap, all[i]), RRC_OK);
     check_int(rrc_run_pending(heap, 0), MANY - 10);
     all[10] = rrc_new(heap, &Bare);
-    check(heap->list[RRCI_P_OLD].dict.table.capacity > MANY && heap->directory.capacity > 100);
+    check(heap->links.list[RRCI_P_OLD].dict.table.capacity > MANY && heap->links.directory.capacity > 100);
     check_int(rrc_get_stats(heap, &before), RRC_OK);
     memory_fails = 1;
-    heap->spare_links = 0;
+    heap->memory.spare_links = 0;
     check_int(rrc_create_link_pypy(heap, &many[10], all[10]), RRC_OK);
     check_int(rrc_get_stats(heap, &after), RRC_OK);
     check_int(after.memory, before.memory);
     all[10]->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
-    check(heap->list[RRCI_P_OLD].dict.table.capacity > MANY && heap->directory.capacity > 100);
+    check(heap->links.list[RRCI_P_OLD].dict.table.capacity > MANY && heap->links.directory.capacity > 100);
     memory_fails = 0;
     for (i = 11; i < 11 + 2 * RRC_CHUNK_LINKS; i++)     /* not each call looks at the directory */
         link_one(i, 1);
-    check(heap->list[RRCI_P_OLD].dict.table.capacity < 2000 && heap->directory.capacity < 100);
+    check(heap->links.list[RRCI_P_OLD].dict.table.capacity < 2000 && heap->links.directory.capacity < 100);
     close_heap();
 }
 
@@ -757,7 +757,7 @@ static void check_that_links_are_made_in_steps(rrci_list *list, int from, int to
 
     for (i = from; i < to; i++) {
         const rrci_table before = list->dict.table;
-        size_t was = progress(list, &before), now, directories = heap->directory.capacity;
+        size_t was = progress(list, &before), now, directories = heap->links.directory.capacity;
         rrc_object *ob = rrc_new(heap, &Bare);
 
         memory_moved = 0;
@@ -767,7 +767,7 @@ static void check_that_links_are_made_in_steps(rrci_list *list, int from, int to
             unit_fail(__FILE__, __LINE__, "link %d: progress went from %u to %u", i, (unsigned)was, (unsigned)now);
         if (now - was > RRCI_STEP + 1)
             unit_fail(__FILE__, __LINE__, "link %d: %u steps at once", i, (unsigned)(now - was));
-        if (heap->directory.capacity == directories)
+        if (heap->links.directory.capacity == directories)
             check(memory_moved < 5 * RRCI_PAGE_ENTRIES * sizeof(uint32_t));
         ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
         all[i] = ob;
@@ -780,7 +780,7 @@ static void links_are_made_in_steps(void)
     int i;
 
     open_heap();
-    old = &heap->list[RRCI_P_OLD];
+    old = &heap->links.list[RRCI_P_OLD];
     check_that_links_are_made_in_steps(old, 0, MANY, 1);
     check(old->dict.table.pages > 2);
     for (i = 0; i < MANY; i++)
@@ -805,8 +805,8 @@ static void young_links_are_made_in_steps(void)
 
     open_heap();
     first_young = &many[0];
-    young = &heap->list[RRCI_P_YOUNG];
-    old = &heap->list[RRCI_P_OLD];
+    young = &heap->links.list[RRCI_P_YOUNG];
+    old = &heap->links.list[RRCI_P_OLD];
     for (round = 0; round < 3; round++) {
         check_that_links_are_made_in_steps(young, 0, MANY / 2, 1);
         check_that_links_are_made_in_steps(old, MANY / 2, MANY, 1);
@@ -829,7 +829,7 @@ static void replaced_tables_are_freed(void)
     int i;
 
     open_heap();
-    dict = &heap->list[RRCI_P_OLD].dict;
+    dict = &heap->links.list[RRCI_P_OLD].dict;
     for (i = 0; dict->growth != RRCI_RETIRING; i++)
         link_one(i, 1);
     check(dict->other.pages > 1);
@@ -848,7 +848,7 @@ static void shrinking_while_it_grows(void)
     for (order = 0; order < 3; order++) {
         unit_context("order %d", order);
         open_heap();
-        dict = &heap->list[RRCI_P_OLD].dict;
+        dict = &heap->links.list[RRCI_P_OLD].dict;
         for (count = 0; dict->growth != RRCI_FILLING || dict->done < 2 * RRCI_STEP; count++)
             link_one(count, 1);
         for (i = 0; i < count; i++) {
@@ -884,7 +884,7 @@ static void collections_while_it_grows(void)
             unit_context("young %d, one of %d", young, parts[which]);
             open_heap();
             first_young = young ? &many[0] : NULL;
-            list = &heap->list[young ? RRCI_P_YOUNG : RRCI_P_OLD];
+            list = &heap->links.list[young ? RRCI_P_YOUNG : RRCI_P_OLD];
             for (count = 0; list->dict.growth != RRCI_FILLING || list->dict.done < 2 * RRCI_STEP; count++)
                 link_one(count, 1);
             for (i = 0; i < count; i++) {
@@ -921,7 +921,7 @@ static void dropped_while_it_grows(void)
     for (stage = RRCI_CLEARING; stage <= RRCI_RETIRING; stage++) {
         unit_context("stage %d", stage);
         open_heap();
-        dict = &heap->list[RRCI_O_OLD].dict;
+        dict = &heap->links.list[RRCI_O_OLD].dict;
         for (i = 0; i < 300; i++)
             link_one(i, 0);
         check_int(rrc_unlink(heap, all[0]), RRC_OK);
@@ -940,7 +940,7 @@ static void dropped_while_it_grows(void)
         for (k = 1; k < 2 * i; k++)
             if (k % 8 == 0 || k >= i)
                 check_int(rrc_unlink(heap, all[k]), RRC_OK);
-        check_int(heap->list[RRCI_O_OLD].count, 0);
+        check_int(heap->links.list[RRCI_O_OLD].count, 0);
         rrc_run_pending(heap, 0);
         close_heap();
         check_int(memory_live, 0);
@@ -954,7 +954,7 @@ static void half_a_dictionary(void)
     int i;
 
     open_heap();
-    dict = &heap->list[RRCI_O_OLD].dict;
+    dict = &heap->links.list[RRCI_O_OLD].dict;
     for (i = 0; i < 3000; i++)
         link_one(i, 0);
     for (i = 0; i < 3; i++) {
@@ -979,7 +979,7 @@ static void a_small_dictionary_again(void)
     int i;
 
     open_heap();
-    dict = &heap->list[RRCI_O_OLD].dict;
+    dict = &heap->links.list[RRCI_O_OLD].dict;
     for (i = 0; i < MANY; i++)
         link_one(i, 0);
     check_int(rrc_unlink(heap, all[0]), RRC_OK);
@@ -1006,7 +1006,7 @@ static void used_and_kept(void)
     int i, k;
 
     open_heap();
-    dict = &heap->list[RRCI_O_OLD].dict;
+    dict = &heap->links.list[RRCI_O_OLD].dict;
     for (i = 0; i < 3000; i++)
         link_one(i, 0);
     check_int(rrc_unlink(heap, all[0]), RRC_OK);
@@ -1033,7 +1033,7 @@ static void unlinks_find_a_dictionary(void)
     int i;
 
     open_heap_that(1);
-    list = &heap->list[RRCI_O_OLD];
+    list = &heap->links.list[RRCI_O_OLD];
     dict = &list->dict;
     check_that_links_are_made_in_steps(list, 0, MANY, 0);
     for (i = 0; i < MANY; i++)
@@ -1064,7 +1064,7 @@ static void growing_dictionaries(void)
     int i;
 
     open_heap();
-    list = &heap->list[RRCI_P_OLD];
+    list = &heap->links.list[RRCI_P_OLD];
     dict = &list->dict;
     memset(all, 0, sizeof all);
     crowd(3, members);
@@ -1187,7 +1187,7 @@ static size_t change_at_random(uint32_t seed, int steps)
         int k = random_below(CROWDED), i, is_midway = 0;
 
         for (i = 0; i < RRCI_LISTS; i++)
-            is_midway |= rrci_dict_is_growing(&heap->list[i].dict);
+            is_midway |= rrci_dict_is_growing(&heap->links.list[i].dict);
         midway += (size_t)is_midway;
         if (random_below(1000) == 0 || (is_midway && random_below(50) == 0))
             grows = random_below(5) > 0;
@@ -1400,7 +1400,7 @@ static void unlinked_after_promotion(void)
     check_int(rrc_minor_collection_free(heap), RRC_OK);
     check_int(rrc_unlink(heap, goes), RRC_OK);
     check_int(rrc_check(heap), RRC_OK);
-    check_int(heap->list[RRCI_O_YOUNG].count, 1);
+    check_int(heap->links.list[RRCI_O_YOUNG].count, 1);
     check_int(rrc_unlink(heap, stays), RRC_OK);
     check_int(rrc_run_pending(heap, 0), 2);
     close_heap();
@@ -1435,7 +1435,7 @@ static void room_for_what_waits(void)
     memset(dies, 1, 4 * LINKS);
     collect();
     memset(dies, 0, sizeof dies);
-    check(rrc_check(heap) == RRC_OK && heap->queue.count == 4 * LINKS);
+    check(rrc_check(heap) == RRC_OK && heap->waiting.queue.count == 4 * LINKS);
     collect();
     rrc_decref(heap, ob);
     check_int(rrc_run_pending(heap, 0), 4 * LINKS);
@@ -1474,14 +1474,14 @@ static void two_links_of_one_ob(void)
         open_heap();
         for (i = 0; i < 6; i++)
             linked(i, i < 3);
-        list = &heap->list[cases[k].again];
-        heap->spare_links = 0;
-        rrci_append(heap, list, *rrci_at(&heap->list[cases[k].kind], (size_t)cases[k].index));
+        list = &heap->links.list[cases[k].again];
+        heap->memory.spare_links = 0;
+        rrci_append(heap, list, *rrci_at(&heap->links.list[cases[k].kind], (size_t)cases[k].index));
         list->dict.on = 0;
         fields_name_p = 1;
         finds(RRC_ELINKED, "the object has two links");
-        rrci_append(heap, list, *rrci_at(&heap->list[RRCI_P_OLD], 1));
-        rrci_append(heap, list, *rrci_at(&heap->list[RRCI_P_OLD], 1));
+        rrci_append(heap, list, *rrci_at(&heap->links.list[RRCI_P_OLD], 1));
+        rrci_append(heap, list, *rrci_at(&heap->links.list[RRCI_P_OLD], 1));
         check_int(rrc_check(heap), RRC_ELINKED);        /* each that has another one behind it is told */
         check_int(logged, 3);
         logged = 0;
@@ -1608,7 +1608,7 @@ static void freed_in_the_queue(void)
     saved = *THING(ob);
     memset(poison, RRCI_POISON, sizeof poison);
     memset(THING(ob), RRCI_POISON, sizeof(thing));
-    heap->pending_bytes = 0;
+    heap->counters.pending_bytes = 0;
     check_ptr(rrci_dequeue(heap), ob);
     check(memcmp(THING(ob), poison, sizeof poison) == 0);
     *THING(ob) = saved;

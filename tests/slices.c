@@ -528,7 +528,7 @@ static void foreign_in_hook(unsigned chance)
 {
     if (w.in_early || w.small || w.calm || w.ending || choose(chance) != 0)
         return;
-    if (w.heap->keeping != 0 && w.phase == IDLE && !w.is_decided) {
+    if (w.heap->machine.keeping != 0 && w.phase == IDLE && !w.is_decided) {
         w.decided = reach();
         w.is_decided = 1;
     }

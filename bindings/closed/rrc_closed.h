@@ -361,12 +361,12 @@ extern "C" {
 
 /* ---- data ---- */
 
-/* The stages of a step, in their order, and what holds in each. heap->cursor is the place in the list that the stage
-   passes.
+/* The stages of a step, in their order, and what holds in each. heap->machine.cursor is the place in the list that the
+   stage passes.
 
    RRCI_STEP_DEATHS      Links from the cursor on, of this list and the former one, are dissolved if p died.
    RRCI_STEP_DEAD_NODES  The same holds for all P links. From the cursor on, dead edge nodes are forgotten.
-   RRCI_STEP_WEIGH       heap->stage says more: RRCI_EXPLAIN, which ends with sifting, and if there are suspects
+   RRCI_STEP_WEIGH       heap->machine.stage says more: RRCI_EXPLAIN, which ends with sifting, and if there are suspects
                          RRCI_SCAN, RRCI_DRAIN, RRCI_FINALIZABLE and RRCI_ASIDE. heap->rest is RRCI_LAYER_RESTS.
    RRCI_STEP_MIRROR      From the cursor on, edge nodes are up to date.
    RRCI_STEP_RELEASE     All are. From the cursor on, weak objects have no anchor.
@@ -669,7 +669,7 @@ static rrc_cell *rrci_target(rrc_heap *heap, rrc_object *ob)
 static rrc_cell *rrci_cell_of_link(const rrc_heap *heap, rrc_object *ob)
 {
     rrc_gcref p = RRC_LINK(ob);
-    return rrci_is_linked_ob(ob) && p != NULL && p != heap->marker ? (rrc_cell *)p : NULL;
+    return rrci_is_linked_ob(ob) && p != NULL && p != heap->links.marker ? (rrc_cell *)p : NULL;
 }
 
 /* The link field of ob is in use. Has it a cell whose object has died? */
@@ -732,9 +732,9 @@ static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
 static void rrci_spread_strength(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    if (heap->touching > 0)
+    if (heap->calls.touching > 0)
         return;
-    heap->touching++;
+    heap->calls.touching++;
     while (closed->lost != NULL) {
         rrc_object *ob = closed->lost;
         rrci_mirror_head *head = rrci_mirror_head_of(ob);
@@ -742,7 +742,7 @@ static void rrci_spread_strength(rrc_heap *heap)
         head->is.edges = 0;
         rrci_touch_owned(heap, ob);
     }
-    heap->touching--;
+    heap->calls.touching--;
 }
 
 static void rrci_forget_listed(rrc_heap *heap, rrci_mirror_head *head)
@@ -994,36 +994,37 @@ static void rrci_keep_whole(rrc_heap *heap, rrc_object *ob)
 
 /* ---- 1. deaths ---- */
 
-/* Ask the host about the links of heap->passing, from heap->cursor down. */
+/* Ask the host about the links of heap->machine.passing, from heap->machine.cursor down. */
 static void rrci_find_dead_links(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    rrci_list *list = &heap->list[heap->passing];
-    size_t end = heap->cursor < list->count ? heap->cursor : list->count;
+    rrci_list *list = &heap->links.list[heap->machine.passing];
+    size_t end = heap->machine.cursor < list->count ? heap->machine.cursor : list->count;
     rrci_sweeper sweeper;
     int whole = search->max == SIZE_MAX;
     rrci_begin_sweep(&sweeper, heap, list, !whole, search->function);
-    heap->touching++;                  /* (some obs are not linked any more, but still have their bias) */
-    heap->cursor = rrci_sweep_part(&sweeper, end, search->max - search->units);
-    heap->touching--;
+    heap->calls.touching++;                  /* (some obs are not linked any more, but still have their bias) */
+    heap->machine.cursor = rrci_sweep_part(&sweeper, end, search->max - search->units);
+    heap->calls.touching--;
     rrci_spread_strength(heap);
     if (whole)
-        rrci_end_upkeep(list, &sweeper.upkeep, heap->passing == RRCI_P_OLD ? heap->list[RRCI_P_YOUNG].count : 0);
+        rrci_end_upkeep(list, &sweeper.upkeep,
+                        heap->machine.passing == RRCI_P_OLD ? heap->links.list[RRCI_P_YOUNG].count : 0);
     rrci_closed(heap)->step.found_deaths |= sweeper.burial.added > 0;
-    search->units += end - heap->cursor;
+    search->units += end - heap->machine.cursor;
 }
 
-/* Ask the host about the edge nodes of weak objects, from heap->cursor down. */
+/* Ask the host about the edge nodes of weak objects, from heap->machine.cursor down. */
 static void rrci_find_dead_nodes(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
-    if (heap->cursor > tracked->count)
-        heap->cursor = tracked->count;
-    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
-        rrc_object *ob = *rrci_ob_at(tracked, --heap->cursor);
-        if (heap->cursor >= RRCI_SEGMENT)
-            RRCI_PREFETCH_NODE(*rrci_ob_at(tracked, heap->cursor - RRCI_SEGMENT));
+    const rrci_list *tracked = &heap->tracked.list[RRCI_TRACKED];
+    if (heap->machine.cursor > tracked->count)
+        heap->machine.cursor = tracked->count;
+    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->units++) {
+        rrc_object *ob = *rrci_ob_at(tracked, --heap->machine.cursor);
+        if (heap->machine.cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_NODE(*rrci_ob_at(tracked, heap->machine.cursor - RRCI_SEGMENT));
         if (rrci_is_weak(ob) && rrci_node_of(ob) != NULL
             && !rrci_may_be_live(heap, rrci_node_of(ob), 1))
             rrci_lose_node(heap, ob);
@@ -1217,11 +1218,11 @@ static void rrci_explain_edges(rrci_weighing *weighing)
     rrci_search *search = &weighing->search;
     rrc_heap *heap = search->heap;
     rrci_closed_heap *closed = rrci_closed(heap);
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    for (; heap->cursor < closed->step.tracked && rrci_may_go_on(search); heap->cursor++) {
-        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    for (; heap->machine.cursor < closed->step.tracked && rrci_may_go_on(search); heap->machine.cursor++) {
+        rrc_object *ob = *rrci_ob_at(list, heap->machine.cursor);
         rrci_mirror_head *head;
-        RRCI_PREFETCH_OBJECT(list, heap->cursor);
+        RRCI_PREFETCH_OBJECT(list, heap->machine.cursor);
         search->units++;
         if (rrci_is_hole(ob))
             continue;
@@ -1267,12 +1268,12 @@ static void rrci_sift(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     rrci_closed_heap *closed = rrci_closed(heap);
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    for (; heap->cursor < closed->step.tracked && rrci_may_go_on(search); heap->cursor++) {
-        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    for (; heap->machine.cursor < closed->step.tracked && rrci_may_go_on(search); heap->machine.cursor++) {
+        rrc_object *ob = *rrci_ob_at(list, heap->machine.cursor);
         rrci_gc_head *head;
         intptr_t outside;
-        RRCI_PREFETCH_OBJECT(list, heap->cursor);
+        RRCI_PREFETCH_OBJECT(list, heap->machine.cursor);
         search->units++;
         if (rrci_is_hole(ob))
             continue;
@@ -1399,17 +1400,17 @@ static void rrci_mirror_stale(rrci_weighing *weighing)
     rrci_search *search = &weighing->search;
     rrc_heap *heap = search->heap;
     rrci_closed_heap *closed = rrci_closed(heap);
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->units++) {
         rrc_object *ob;
         rrci_mirror_head *head;
-        if (heap->cursor > list->count)         /* (code that the host runs can have untracked any number) */
-            heap->cursor = list->count;
-        if (heap->cursor == 0)
+        if (heap->machine.cursor > list->count)         /* (code that the host runs can have untracked any number) */
+            heap->machine.cursor = list->count;
+        if (heap->machine.cursor == 0)
             break;
-        ob = *rrci_ob_at(list, --heap->cursor);
-        if (heap->cursor >= RRCI_SEGMENT)
-            RRCI_PREFETCH_NODE(*rrci_ob_at(list, heap->cursor - RRCI_SEGMENT));
+        ob = *rrci_ob_at(list, --heap->machine.cursor);
+        if (heap->machine.cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_NODE(*rrci_ob_at(list, heap->machine.cursor - RRCI_SEGMENT));
         if (rrci_is_hole(ob))
             continue;
         head = rrci_mirror_head_of(ob);
@@ -1465,11 +1466,11 @@ static void rrci_release_tracked(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     rrci_closed_heap *closed = rrci_closed(heap);
-    rrci_list *list = &heap->gc[RRCI_TRACKED];
-    if (heap->cursor > list->count)
-        heap->cursor = list->count;
-    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
-        size_t i = --heap->cursor;
+    rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    if (heap->machine.cursor > list->count)
+        heap->machine.cursor = list->count;
+    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->units++) {
+        size_t i = --heap->machine.cursor;
         rrc_object *ob = *rrci_ob_at(list, i);
         if (i >= RRCI_SEGMENT)
             RRCI_PREFETCH_NODE(*rrci_ob_at(list, i - RRCI_SEGMENT));
@@ -1477,10 +1478,10 @@ static void rrci_release_tracked(rrci_search *search)
             if (i != list->count - 1)
                 rrci_gc_fill(list, RRCI_TRACKED, i, list->count - 1);
             rrci_drop_last_ob(heap, list);
-            heap->holes--;
+            heap->tracked.holes--;
             continue;
         }
-        if (closed->step.is_given_up || (rrci_gc_head_of(ob)->is.word & RRCI_GC_COLOR) != heap->white)
+        if (closed->step.is_given_up || (rrci_gc_head_of(ob)->is.word & RRCI_GC_COLOR) != heap->machine.white)
             rrci_whiten(heap, rrci_gc_head_of(ob));
         if (closed->step.code != RRC_OK || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0)
             rrci_release(heap, ob);
@@ -1518,14 +1519,14 @@ static void rrci_release_linked(rrci_search *search, const rrci_link *link)
 static void rrci_release_links(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->list[heap->passing];
-    if (heap->cursor > list->count)
-        heap->cursor = list->count;
-    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
-        heap->cursor--;
-        if (heap->cursor >= RRCI_SEGMENT)
-            RRCI_PREFETCH_HEADS(rrci_at(list, heap->cursor - RRCI_SEGMENT)->ob);
-        rrci_release_linked(search, rrci_at(list, heap->cursor));
+    const rrci_list *list = &heap->links.list[heap->machine.passing];
+    if (heap->machine.cursor > list->count)
+        heap->machine.cursor = list->count;
+    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->units++) {
+        heap->machine.cursor--;
+        if (heap->machine.cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_HEADS(rrci_at(list, heap->machine.cursor - RRCI_SEGMENT)->ob);
+        rrci_release_linked(search, rrci_at(list, heap->machine.cursor));
     }
 }
 
@@ -1704,8 +1705,8 @@ static void rrci_begin_stage_on_links(rrc_heap *heap, rrci_step_stage stage, int
 static void rrci_begin_stage_downwards(rrc_heap *heap, rrci_step_stage stage)
 {
     rrci_closed(heap)->step.stage = stage;
-    heap->stage = RRCI_LAYER;
-    heap->cursor = SIZE_MAX;
+    heap->machine.stage = RRCI_LAYER;
+    heap->machine.cursor = SIZE_MAX;
 }
 
 /* Does the step look for deaths? */
@@ -1740,11 +1741,11 @@ static void rrci_begin_explaining(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     closed->step.links_made = closed->links_made;
-    closed->step.tracked = heap->gc[RRCI_TRACKED].count;
+    closed->step.tracked = heap->tracked.list[RRCI_TRACKED].count;
     closed->links_made = closed->changes = closed->idle = 0;
     closed->step.stage = RRCI_STEP_WEIGH;
     heap->rest = RRCI_LAYER_RESTS;
-    heap->searched = 1;
+    heap->machine.searched = 1;
     rrci_begin_stage(heap, RRCI_EXPLAIN);
 }
 
@@ -1752,11 +1753,11 @@ static void rrci_begin_explaining(rrc_heap *heap)
 static void rrci_end_weighing(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    rrci_forget_gray(&heap->gray);
-    heap->searched = 0;
-    heap->alive = heap->scan = 0;
-    heap->keeping = 0;
-    heap->unfound = heap->white;
+    rrci_forget_gray(&heap->machine.gray);
+    heap->machine.searched = 0;
+    heap->machine.alive = heap->machine.scan = 0;
+    heap->machine.keeping = 0;
+    heap->machine.unfound = heap->machine.white;
     heap->rest = RRCI_MUTATOR;
     rrci_begin_stage_downwards(heap, closed->step.is_stale || closed->step.gave_numbers
                                          ? RRCI_STEP_MIRROR : RRCI_STEP_RELEASE);
@@ -1808,14 +1809,14 @@ static void rrci_end_step(rrc_heap *heap)
         closed->links_made = closed->changes = 1;
     closed->mirror_steps++;
     closed->step.is_open = 0;
-    heap->stage = RRCI_IDLE;
+    heap->machine.stage = RRCI_IDLE;
 }
 
 /* All references are explained. */
 static void rrci_begin_sifting(rrc_heap *heap)
 {
     rrci_closed(heap)->step.is_sifting = 1;
-    heap->cursor = 0;
+    heap->machine.cursor = 0;
 }
 
 static void rrci_sift_part(rrci_search *search)
@@ -1823,9 +1824,9 @@ static void rrci_sift_part(rrci_search *search)
     rrc_heap *heap = search->heap;
     rrci_closed_heap *closed = rrci_closed(heap);
     rrci_sift(search);
-    if (heap->cursor < closed->step.tracked)
+    if (heap->machine.cursor < closed->step.tracked)
         return;
-    if (closed->step.suspects == 0 && heap->uncollectable + heap->cleared == 0)
+    if (closed->step.suspects == 0 && heap->tracked.uncollectable + heap->tracked.cleared == 0)
         rrci_end_weighing(heap);
     else
         rrci_begin_stage(heap, RRCI_SCAN);
@@ -1837,7 +1838,7 @@ static void rrci_find_garbage_of_c(rrci_weighing *weighing)
     rrci_search *search = &weighing->search;
     rrc_heap *heap = search->heap;
     rrci_closed_heap *closed = rrci_closed(heap);
-    switch (heap->stage) {
+    switch (heap->machine.stage) {
     case RRCI_EXPLAIN:
         if (closed->step.is_sifting) {
             rrci_sift_part(search);
@@ -1846,7 +1847,7 @@ static void rrci_find_garbage_of_c(rrci_weighing *weighing)
         rrci_explain_edges(weighing);
         if (weighing->is_moved)
             closed->step.code = RRC_ETOUCH;
-        if (heap->cursor < closed->step.tracked)
+        if (heap->machine.cursor < closed->step.tracked)
             break;
         if (closed->step.code != RRC_OK)
             rrci_stop_weighing(heap, closed->step.code);
@@ -1855,19 +1856,19 @@ static void rrci_find_garbage_of_c(rrci_weighing *weighing)
         break;
     case RRCI_ASIDE:
         search->units += rrci_aside_part(heap, 0, search->max - search->units - search->at);
-        if (heap->cursor == 0)
+        if (heap->machine.cursor == 0)
             rrci_end_weighing(heap);
         break;
     default:                            /* RRCI_SCAN, RRCI_DRAIN, RRCI_FINALIZABLE */
         rrci_single(search);
-        if (heap->stage == RRCI_VERDICT) {
+        if (heap->machine.stage == RRCI_VERDICT) {
             int is_over = rrci_all_alive(heap);
             rrci_pronounce(heap);
             if (is_over)
                 rrci_end_weighing(heap);
             else
                 rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
-        } else if (heap->stage == RRCI_OWNED) {
+        } else if (heap->machine.stage == RRCI_OWNED) {
             rrci_end_keeping(heap);
         }
         break;
@@ -1882,9 +1883,9 @@ static void rrci_do_stage(rrci_weighing *weighing)
     switch (closed->step.stage) {
     case RRCI_STEP_DEATHS:
         rrci_find_dead_links(search);
-        if (heap->cursor > 0)
+        if (heap->machine.cursor > 0)
             break;
-        if (heap->passing == RRCI_P_YOUNG) {
+        if (heap->machine.passing == RRCI_P_YOUNG) {
             rrci_begin_stage_on_links(heap, RRCI_STEP_DEATHS, RRCI_P_OLD);
             break;
         }
@@ -1892,30 +1893,30 @@ static void rrci_do_stage(rrci_weighing *weighing)
         break;
     case RRCI_STEP_DEAD_NODES:
         rrci_find_dead_nodes(search);
-        if (heap->cursor > 0)
+        if (heap->machine.cursor > 0)
             break;
         rrci_note_deaths(heap);
-        if (heap->gc_disabled)
+        if (heap->machine.is_disabled)
             closed->step.stage = RRCI_STEP_TRIM;
         else
             rrci_begin_explaining(heap);
         break;
     case RRCI_STEP_MIRROR:
         rrci_mirror_stale(weighing);
-        if (closed->step.code == RRC_OK && heap->cursor > 0)
+        if (closed->step.code == RRC_OK && heap->machine.cursor > 0)
             break;
         rrci_begin_stage_downwards(heap, RRCI_STEP_RELEASE);
         break;
     case RRCI_STEP_RELEASE:
         rrci_release_tracked(search);
-        if (heap->cursor == 0)
+        if (heap->machine.cursor == 0)
             rrci_begin_stage_on_links(heap, RRCI_STEP_RELEASE_P, RRCI_P_YOUNG);
         break;
     case RRCI_STEP_RELEASE_P:
         rrci_release_links(search);
-        if (heap->cursor > 0)
+        if (heap->machine.cursor > 0)
             break;
-        if (heap->passing == RRCI_P_YOUNG)
+        if (heap->machine.passing == RRCI_P_YOUNG)
             rrci_begin_stage_on_links(heap, RRCI_STEP_RELEASE_P, RRCI_P_OLD);
         else
             closed->step.stage = RRCI_STEP_TRIM;
@@ -1941,7 +1942,7 @@ static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
     heap->state = RRCI_LAYER_RUNS;
     while (closed->step.is_open && rrci_may_go_on(&weighing.search)) {
         int looks = rrci_is_looking(heap);
-        if (heap->gc_disabled && rrci_is_undecided(heap))
+        if (heap->machine.is_disabled && rrci_is_undecided(heap))
             rrci_stop_weighing(heap, RRC_OK);
         closed->step.looks_for_deaths = looks;
         if (looks)
@@ -1969,7 +1970,7 @@ static void rrci_give_up_step(rrc_heap *heap, const char *function)
         rrci_stop_weighing(heap, RRC_OK);
     if (rrci_is_looking(heap)) {
         closed->step.is_open = 0;
-        heap->stage = RRCI_IDLE;
+        heap->machine.stage = RRCI_IDLE;
     } else {
         rrci_step_slice(heap, SIZE_MAX, function);
     }
@@ -2065,7 +2066,7 @@ static void rrci_mirror_cycle(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     const char *function = "rrc_gc_collect";
-    int is_at_once = closed->desc.collects_at_once && heap->wrappers > 0;
+    int is_at_once = closed->desc.collects_at_once && heap->tracked.wrappers > 0;
     closed->is_at_once = is_at_once;
     rrci_whole_step(heap, function);
     closed->is_at_once = 0;             /* finalizers can run in collect */
@@ -2090,8 +2091,8 @@ static void rrci_mirror_end(rrc_heap *heap)
     closed->step.is_given_up = 1;         /* (so that no more errors are looked for) */
     rrci_give_up_step(heap, "rrc_heap_free");
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++) {
-            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+        for (i = 0; i < heap->tracked.list[kind].count; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->tracked.list[kind], i);
             if (!rrci_is_p_linked(heap, ob))
                 rrci_clear_weak(ob);
             if (rrci_mirror_head_of(ob)->is.node != NULL)
@@ -2100,17 +2101,17 @@ static void rrci_mirror_end(rrc_heap *heap)
             rrci_forget_listed(heap, rrci_mirror_head_of(ob));
         }
     for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
-        for (i = 0; i < heap->list[kind].count; i++)
-            rrc_touch(heap, rrci_at(&heap->list[kind], i)->ob);
+        for (i = 0; i < heap->links.list[kind].count; i++)
+            rrc_touch(heap, rrci_at(&heap->links.list[kind], i)->ob);
     closed->node_count = 0;
     heap->listens = 0;                  /* no link tells the layer any more */
     for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
-        for (i = heap->list[kind].count; i-- > 0;) {
-            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+        for (i = heap->links.list[kind].count; i-- > 0;) {
+            rrc_object *ob = rrci_at(&heap->links.list[kind], i)->ob;
             int is_lost = rrci_is_weak(ob);
             rrci_clear_weak(ob);
             if (is_lost)
-                rrci_dissolve(heap, &heap->list[kind], i, 1, "rrc_heap_free");
+                rrci_dissolve(heap, &heap->links.list[kind], i, 1, "rrc_heap_free");
         }
 }
 
@@ -2130,7 +2131,7 @@ static void rrci_check_weak(rrci_checker *checker, const rrci_search *search, rr
 static void rrci_check_owners(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     rrci_weighing weighing;
     size_t i;
     int kind;
@@ -2142,9 +2143,9 @@ static void rrci_check_owners(rrci_checker *checker)
     for (i = 0; i < list->count; i++)
         rrci_check_weak(checker, &weighing.search, *rrci_ob_at(list, i));
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            if (!rrci_is_tracked(rrci_at(&heap->list[kind], i)->ob))
-                rrci_check_weak(checker, &weighing.search, rrci_at(&heap->list[kind], i)->ob);
+        for (i = 0; i < heap->links.list[kind].count; i++)
+            if (!rrci_is_tracked(rrci_at(&heap->links.list[kind], i)->ob))
+                rrci_check_weak(checker, &weighing.search, rrci_at(&heap->links.list[kind], i)->ob);
     if (weighing.is_moved && checker->code == RRC_OK)
         checker->code = RRC_ETOUCH;
 }
@@ -2155,7 +2156,7 @@ static void rrci_check_node(rrci_checker *checker, rrc_object *ob)
     rrc_heap *heap = checker->heap;
     rrc_cell *node = rrci_node_of(ob);
     int is_live;
-    if (node == NULL || rrci_is_weak(ob) || heap->depth > 0)
+    if (node == NULL || rrci_is_weak(ob) || heap->calls.depth > 0)
         return;
     RRCI_BEGIN_HOOK(heap);
     is_live = rrci_may_be_live(heap, node, 1);
@@ -2171,16 +2172,16 @@ static void rrci_check_mirror(rrc_heap *heap, rrci_checker *checker)
     size_t nodes = 0, i;
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+        for (i = 0; i < heap->links.list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->links.list[kind], i)->ob;
             if (rrci_is_tracked(ob))
                 continue;
             if (rrci_is_weak(ob) && !rrci_is_p_linked(heap, ob))
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
         }
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++) {
-            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+        for (i = 0; i < heap->tracked.list[kind].count; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->tracked.list[kind], i);
             if (rrci_is_hole(ob))
                 continue;
             nodes += rrci_node_of(ob) != NULL;
@@ -2188,9 +2189,9 @@ static void rrci_check_mirror(rrc_heap *heap, rrci_checker *checker)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
             rrci_check_node(checker, ob);
         }
-    if (heap->depth == 0 && nodes > closed->node_count)
+    if (heap->calls.depth == 0 && nodes > closed->node_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "edge nodes are not counted right");
-    if (checker->code == RRC_OK && closed->found_dead == 0 && heap->depth == 0 && !closed->step.is_open)
+    if (checker->code == RRC_OK && closed->found_dead == 0 && heap->calls.depth == 0 && !closed->step.is_open)
         rrci_check_owners(checker);
 }
 
@@ -2349,13 +2350,13 @@ RRC_API size_t rrc_closed_count_weak(const rrc_heap *heap)
     int kind;
     if (heap == NULL || !RRCI_LISTENS(heap))
         return 0;
-    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++) {
-        rrc_object *ob = *rrci_ob_at(&heap->gc[RRCI_TRACKED], i);
+    for (i = 0; i < heap->tracked.list[RRCI_TRACKED].count; i++) {
+        rrc_object *ob = *rrci_ob_at(&heap->tracked.list[RRCI_TRACKED], i);
         weak += !rrci_is_hole(ob) && rrci_is_weak(ob);
     }
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+        for (i = 0; i < heap->links.list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->links.list[kind], i)->ob;
             weak += !rrci_is_tracked(ob) && rrci_is_weak(ob);
         }
     return weak;
