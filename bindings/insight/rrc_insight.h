@@ -107,7 +107,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writepr
    An object has the same id in all snapshots of a heap, and no other object gets it. (A C object that
    rrc_gc_resize moves counts as new. A host object without an id of its own, see rrc_description, is taken
    for the one that was at its address.) To this end the heap remembers the addresses of the last snapshot, 10 to 20
-   bytes for each object, from the first one to its end. After RRC_ENOMEM or RRC_EHOOK the text is of no use.
+   bytes for each object, from the first one to its end. After RRC_ENOMEM the text is of no use.
    [mutator | allocates | calls tp_traverse, tp_outside, tp_size, edges, describe, progress, write |
    O(links + tracked objects + references, of the host too)] */
 RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg);
@@ -220,8 +220,8 @@ static void rrcv_free_nodes(rrc_heap *heap, rrcv_nodes *nodes)
 
 /* ---- the graph ----
    A picture of both heaps: the tracked objects and what they refer to, the linked objects, and with the hook `edges`
-   all of the host that its roots or a linked p reach. Only nodes are kept. rrcv_list_edges asks a node for its edges
-   when they are needed. */
+   all of the host that its roots or a linked p reach. Each object is asked once. An edge takes 12 bytes, and a
+   node some 30. */
 
 /* What an edge is. For the first two, rrcv_edge.name is the number of a string. */
 enum {
@@ -249,13 +249,15 @@ typedef struct rrcv_strings {
     size_t    size, text_capacity, count, capacity, slots;
 } rrcv_strings;
 
-/* What a report remembers of a C object. */
-typedef struct rrcv_kept {
-    size_t first_edge, size;
-} rrcv_kept;
-
 /* A flag of a C object, beside those of rrc_info. */
 #define RRCV_IS_QUEUED (1u << 15)
+
+/* What is known of a C object. */
+typedef struct rrcv_known {
+    size_t   size;
+    uint32_t explained;         /* references that tracked objects own */
+    uint16_t is;                /* RRC_IS_... */
+} rrcv_known;
 
 /* How a node was reached in a breadth-first search. */
 typedef struct rrcv_path {
@@ -269,23 +271,22 @@ enum { RRCV_ALIVE = 1, RRCV_DYING };    /* (dying: only from the queue, or from 
 typedef struct rrcv_graph {
     rrc_heap      *heap;
     const rrc_insight *insight; /* NULL: no hooks */
+    int            is_report;   /* the heap cannot be asked any more */
     rrcv_progress  progress;
     size_t         passes;      /* over all nodes, with that of rrcv_make_graph */
     rrcv_nodes     nodes;
     size_t         obs;         /* this many nodes, the first ones, are C objects */
-    uint32_t      *explained;   /* for each of these: references that tracked objects own */
-    uint16_t      *is;          /* for each of these: RRC_IS_... */
+    rrcv_known    *known;       /* for each of these */
+    size_t         known_capacity;
+    rrcv_edge     *edges;       /* those of each C object, then the roots of the host, then those of its objects */
+    size_t         edge_count, edge_capacity;
+    size_t        *first;       /* of each of these lists in `edges`, and their end */
+    size_t         list_count, first_capacity;
+    uint32_t       number;      /* of the next edge in its list */
     rrcv_pair     *pairs;       /* sorted by p */
     size_t         pair_count, pair_capacity;
     rrcv_path     *reach;
     rrcv_strings   strings;
-    rrcv_edge     *edges;       /* of the node that rrcv_list_edges was asked for */
-    size_t         edge_count, edge_capacity;
-    uint32_t       number;      /* of its next edge */
-    int            with_names;  /* ... are edges noted */
-    struct rrcv_kept *kept;     /* for each C object, and one more; or NULL: the heap itself is asked */
-    rrcv_edge     *kept_edges;  /* of one after the other */
-    size_t         kept_count, kept_capacity;
     int            out_of_memory;
 } rrcv_graph;
 
@@ -364,12 +365,12 @@ static rrc_info rrcv_info_of(const rrcv_graph *graph, size_t node)
 {
     rrc_info info;
     memset(&info, 0, sizeof info);
-    if (graph->kept == NULL) {
+    if (!graph->is_report) {
         (void)rrc_inspect(graph->heap, rrcv_ob_of_node(graph, node), &info);
     } else if (graph->nodes.key[node] != 0) {
-        info.is = graph->is[node];
+        info.is = graph->known[node].is;
         info.references = rrc_refcnt(rrcv_ob_of_node(graph, node));
-        info.size = graph->kept[node].size;
+        info.size = graph->known[node].size;
     }
     return info;
 }
@@ -377,7 +378,7 @@ static rrc_info rrcv_info_of(const rrcv_graph *graph, size_t node)
 /* Has the node of a C object one of these flags? */
 static int rrcv_is(const rrcv_graph *graph, size_t node, unsigned flags)
 {
-    return (graph->is[node] & flags) != 0;
+    return (graph->known[node].is & flags) != 0;
 }
 
 static const char *rrcv_type_name(rrc_object *ob)
@@ -391,57 +392,30 @@ static int rrcv_has_edges(const rrcv_graph *graph)
     return graph->insight != NULL && graph->insight->edges != NULL;
 }
 
-static void rrcv_add_node(rrcv_graph *graph, uintptr_t key)
+/* Returns the number of a node, which may be new. */
+static size_t rrcv_add_node(rrcv_graph *graph, uintptr_t key)
 {
     rrcv_nodes *nodes = &graph->nodes;
-    size_t i;
-    if (graph->out_of_memory || rrcv_node_of(nodes, key) != RRCV_NONE)
-        return;
+    size_t node = rrcv_node_of(nodes, key), i;
+    if (graph->out_of_memory || node != RRCV_NONE)
+        return node;
     if (rrcv_grow_slots(graph, &nodes->slot, &nodes->slots, nodes->count))
         for (i = 0; i < nodes->count; i++)
             rrcv_fill_slot(nodes->slot, nodes->slots, rrcv_hash_word(nodes->key[i]), i);
     nodes->key = (uintptr_t *)rrcv_grow(graph, nodes->key, nodes->count, 1, &nodes->capacity, sizeof *nodes->key);
     if (graph->out_of_memory)
-        return;
+        return RRCV_NONE;
     nodes->key[nodes->count] = key;
-    rrcv_fill_slot(nodes->slot, nodes->slots, rrcv_hash_word(key), nodes->count++);
+    rrcv_fill_slot(nodes->slot, nodes->slots, rrcv_hash_word(key), nodes->count);
     graph->progress.total += graph->passes;
+    return nodes->count++;
 }
 
-/* (For rrc_inspect_each, rrc_inspect_references and the hook `edges`. An odd address is not that of an object.) */
+/* (For rrc_inspect_each.) */
 static int rrcv_add_ob(rrc_object *ob, void *arg)
 {
-    rrcv_add_node((rrcv_graph *)arg, (uintptr_t)ob);
+    (void)rrcv_add_node((rrcv_graph *)arg, (uintptr_t)ob);
     return 0;
-}
-
-static void rrcv_visit_to_add(void *arg, rrc_object *to, const char *name)
-{
-    (void)name;
-    rrcv_add_node((rrcv_graph *)arg, (uintptr_t)to);
-}
-
-static void rrcv_visit_to_explain(void *arg, rrc_object *to, const char *name)
-{
-    rrcv_graph *graph = (rrcv_graph *)arg;
-    size_t node = rrcv_node_of(&graph->nodes, (uintptr_t)to);
-    (void)name;
-    if (node < graph->obs)
-        graph->explained[node]++;
-}
-
-static void rrcv_visit_p_to_add(void *arg, rrc_gcref p, const char *name, size_t number)
-{
-    (void)name, (void)number;
-    if (p != NULL && ((uintptr_t)p & 1) == 0)
-        rrcv_add_node((rrcv_graph *)arg, rrcv_p_key(p));
-}
-
-/* Call the hook `edges`. p NULL: for the roots. */
-static void rrcv_host_edges(rrcv_graph *graph, rrc_gcref p, rrc_edgeproc visit)
-{
-    if (rrcv_has_edges(graph))
-        graph->insight->edges(graph->insight->userdata, p, visit, graph);
 }
 
 /* Call the hook `describe`. */
@@ -464,162 +438,6 @@ static void rrcv_describe_ob(const rrcv_graph *graph, rrc_object *ob, rrc_descri
         return;
     graph->insight->describe_ob(graph->insight->userdata, ob, about);
     about->text[sizeof about->text - 1] = '\0';
-}
-
-static void rrcv_add_obs(rrcv_graph *graph, rrc_object *extra)
-{
-    size_t i, known;
-    rrc_inspect_each(graph->heap, RRC_EACH_TRACKED, rrcv_add_ob, graph);
-    rrc_inspect_each(graph->heap, RRC_EACH_LINKED, rrcv_add_ob, graph);
-    if (extra != NULL)
-        rrcv_add_ob(extra, graph);
-    known = graph->nodes.count;
-    for (i = 0; i < known; i++) {
-        rrc_inspect_references(graph->heap, rrcv_ob_of_node(graph, i), rrcv_visit_to_add, graph);
-        rrcv_advance(&graph->progress, 1);
-    }
-    graph->obs = graph->nodes.count;
-    graph->progress.total += graph->obs;
-}
-
-static int rrcv_note_queued(rrc_object *ob, void *arg)
-{
-    rrcv_graph *graph = (rrcv_graph *)arg;
-    size_t node = rrcv_node_of(&graph->nodes, (uintptr_t)ob);
-    if (node != RRCV_NONE)
-        graph->is[node] |= (uint16_t)RRCV_IS_QUEUED;
-    return 0;
-}
-
-/* Note what is known of each C object. */
-static void rrcv_note_obs(rrcv_graph *graph)
-{
-    rrc_info info;
-    size_t i;
-    memset(graph->explained, 0, graph->obs * sizeof *graph->explained);
-    for (i = 0; i < graph->obs; i++) {
-        rrc_inspect(graph->heap, rrcv_ob_of_node(graph, i), &info);
-        graph->is[i] = (uint16_t)info.is;
-        rrc_inspect_references(graph->heap, rrcv_ob_of_node(graph, i), rrcv_visit_to_explain, graph);
-        rrcv_advance(&graph->progress, 1);
-    }
-    rrc_inspect_each(graph->heap, RRC_EACH_QUEUED, rrcv_note_queued, graph);
-}
-
-static int rrcv_compare_pairs(const void *a, const void *b)
-{
-    const rrcv_pair *pair = (const rrcv_pair *)a, *other = (const rrcv_pair *)b;
-    uint64_t x = (uint64_t)pair->p << 32 | pair->ob, y = (uint64_t)other->p << 32 | other->ob;
-    return (x > y) - (x < y);
-}
-
-/* Add the objects of the host. */
-static void rrcv_add_ps(rrcv_graph *graph)
-{
-    size_t i;
-    for (i = 0; i < graph->obs; i++) {
-        rrc_gcref p = RRC_LINK(rrcv_ob_of_node(graph, i));
-        rrcv_pair *pair;
-        if (!rrcv_is(graph, i, RRCV_IS_LINKED))
-            continue;
-        rrcv_add_node(graph, rrcv_p_key(p));
-        graph->pairs = (rrcv_pair *)rrcv_grow(graph, graph->pairs, graph->pair_count, 1, &graph->pair_capacity,
-                                              sizeof *graph->pairs);
-        if (graph->out_of_memory)
-            return;
-        pair = &graph->pairs[graph->pair_count++];
-        pair->p = (uint32_t)rrcv_node_of(&graph->nodes, rrcv_p_key(p));
-        pair->ob = (uint32_t)i;
-    }
-    if (graph->pair_count > 0)
-        qsort(graph->pairs, graph->pair_count, sizeof *graph->pairs, rrcv_compare_pairs);
-    rrcv_host_edges(graph, NULL, rrcv_visit_p_to_add);
-    for (i = graph->obs; i < graph->nodes.count && !graph->out_of_memory; i++) {
-        rrcv_host_edges(graph, rrcv_p_of_node(graph, i), rrcv_visit_p_to_add);
-        rrcv_advance(&graph->progress, 1);
-    }
-}
-
-/* For a function that passes over all nodes so many times. Returns RRC_OK or RRC_ENOMEM. Free it in either
-   case. `extra` need be neither tracked nor linked. */
-static int rrcv_make_graph(rrcv_graph *graph, rrc_heap *heap, const rrc_insight *insight, rrc_object *extra,
-                           const char *function, size_t passes)
-{
-    memset(graph, 0, sizeof *graph);
-    graph->heap = heap;
-    graph->insight = insight;
-    graph->passes = 1 + passes;
-    graph->progress.insight = insight;
-    graph->progress.function = function;
-    rrcv_add_obs(graph, extra);
-    if (graph->obs > 0) {
-        graph->explained = (uint32_t *)rrcv_graph_realloc(graph, NULL, 0, graph->obs, sizeof *graph->explained);
-        graph->is = (uint16_t *)rrcv_graph_realloc(graph, NULL, 0, graph->obs, sizeof *graph->is);
-        if (graph->out_of_memory)
-            return RRC_ENOMEM;
-        rrcv_note_obs(graph);
-    }
-    rrcv_add_ps(graph);
-    return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
-}
-
-static void rrcv_free_graph(rrcv_graph *graph)
-{
-    rrcv_strings *strings = &graph->strings;
-    rrcv_free_array(graph, graph->explained, graph->obs, sizeof *graph->explained);
-    rrcv_free_array(graph, graph->is, graph->obs, sizeof *graph->is);
-    rrcv_free_array(graph, graph->pairs, graph->pair_capacity, sizeof *graph->pairs);
-    rrcv_free_array(graph, graph->reach, graph->nodes.count, sizeof *graph->reach);
-    rrcv_free_array(graph, graph->edges, graph->edge_capacity, sizeof *graph->edges);
-    rrcv_free_array(graph, graph->kept, graph->obs + 1, sizeof *graph->kept);
-    rrcv_free_array(graph, graph->kept_edges, graph->kept_capacity, sizeof *graph->kept_edges);
-    rrcv_free_array(graph, strings->text, strings->text_capacity, 1);
-    rrcv_free_array(graph, strings->start, strings->capacity, sizeof *strings->start);
-    rrcv_free_array(graph, strings->slot, strings->slots, sizeof *strings->slot);
-    rrcv_free_nodes(graph->heap, &graph->nodes);
-}
-
-/* End a function that has begun, and may have failed. Returns its result. keeps: not the graph, if it has succeeded. */
-static int rrcv_close(rrcv_graph *graph, int code, int keeps)
-{
-    code = graph->out_of_memory ? RRC_ENOMEM : code;
-    if (code == RRC_OK) {
-        graph->progress.done = graph->progress.total;
-        rrcv_tell_progress(&graph->progress);
-    }
-    if (code != RRC_OK || !keeps)
-        rrcv_free_graph(graph);
-    rrc_inspect_end(graph->heap);
-    return code;
-}
-
-/* The number of references to a C object that tracked objects do not explain. */
-static intptr_t rrcv_from_outside(const rrcv_graph *graph, size_t node)
-{
-    rrc_info info = rrcv_info_of(graph, node);
-    return (info.is & RRC_IS_STATIC) != 0 ? 1 : info.references + info.outside - (intptr_t)graph->explained[node];
-}
-
-/* Does only the queue hold the object? (Foreign references do not save a wrapper that waits there.) */
-static int rrcv_is_dying(const rrcv_graph *graph, size_t node)
-{
-    return rrcv_is(graph, node, RRCV_IS_QUEUED)
-        && (rrcv_is(graph, node, RRC_IS_WRAPPER) ? rrcv_info_of(graph, node).references
-                                                 : rrcv_from_outside(graph, node)) == 1;
-}
-
-/* The first link of an object of the host. It may be that of another one, or past the last. */
-static size_t rrcv_first_pair(const rrcv_graph *graph, size_t node)
-{
-    size_t low = 0, high = graph->pair_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (graph->pairs[middle].p < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* ---- edges ---- */
@@ -668,16 +486,23 @@ static const char *rrcv_string(const rrcv_graph *graph, uint32_t number)
     return graph->strings.text + graph->strings.start[number];
 }
 
-/* name NULL: the edge has only a number. */
-static void rrcv_note_edge(rrcv_graph *graph, uintptr_t key, int kind, const char *name, size_t number)
+/* The edges that are noted from now on are those of the next list. */
+static void rrcv_begin_list(rrcv_graph *graph)
 {
-    size_t to = rrcv_node_of(&graph->nodes, key);
+    graph->number = 0;
+    graph->first = (size_t *)rrcv_grow(graph, graph->first, graph->list_count, 1, &graph->first_capacity,
+                                       sizeof *graph->first);
+    if (!graph->out_of_memory)
+        graph->first[graph->list_count++] = graph->edge_count;
+}
+
+/* name NULL: the edge has only a number. */
+static void rrcv_note_edge(rrcv_graph *graph, size_t to, int kind, const char *name, size_t number)
+{
     rrcv_edge edge;
-    if (to == RRCV_NONE)
-        return;
     edge.to = (uint32_t)to;
     edge.kind = name != NULL || kind == RRCV_LINK ? kind : RRCV_ELEMENT;
-    edge.name = name == NULL ? (uint32_t)number : graph->with_names ? rrcv_intern(graph, name) : 0;
+    edge.name = name == NULL ? (uint32_t)number : rrcv_intern(graph, name);
     graph->edges = (rrcv_edge *)rrcv_grow(graph, graph->edges, graph->edge_count, 1, &graph->edge_capacity,
                                           sizeof edge);
     if (!graph->out_of_memory)
@@ -687,38 +512,193 @@ static void rrcv_note_edge(rrcv_graph *graph, uintptr_t key, int kind, const cha
 static void rrcv_visit_field(void *arg, rrc_object *to, const char *name)
 {
     rrcv_graph *graph = (rrcv_graph *)arg;
-    rrcv_note_edge(graph, (uintptr_t)to, RRCV_FIELD, name, graph->number++);
+    rrcv_note_edge(graph, rrcv_add_node(graph, (uintptr_t)to), RRCV_FIELD, name, graph->number++);
 }
 
-static void rrcv_visit_p_edge(void *arg, rrc_gcref p, const char *name, size_t number)
+/* (An odd address is not that of an object.) */
+static void rrcv_visit_p(void *arg, rrc_gcref p, const char *name, size_t number)
 {
+    rrcv_graph *graph = (rrcv_graph *)arg;
     int is_field = name != NULL && name[0] == '.';
     if (p != NULL && ((uintptr_t)p & 1) == 0)
-        rrcv_note_edge((rrcv_graph *)arg, rrcv_p_key(p), is_field ? RRCV_FIELD : RRCV_PHRASE,
+        rrcv_note_edge(graph, rrcv_add_node(graph, rrcv_p_key(p)), is_field ? RRCV_FIELD : RRCV_PHRASE,
                        is_field ? name + 1 : name, number);
 }
 
-/* List the edges of a node in graph->edges. RRCV_NONE: the roots of the host. */
-static void rrcv_list_edges(rrcv_graph *graph, size_t node, int with_names)
+/* Call the hook `edges`. p NULL: for the roots. */
+static void rrcv_host_edges(rrcv_graph *graph, rrc_gcref p)
+{
+    if (rrcv_has_edges(graph))
+        graph->insight->edges(graph->insight->userdata, p, rrcv_visit_p, graph);
+}
+
+/* The edges of a node. RRCV_NONE: the roots of the host. */
+static const rrcv_edge *rrcv_edges_of(const rrcv_graph *graph, size_t node, size_t *count)
+{
+    const size_t *first = graph->first + (node == RRCV_NONE ? graph->obs : node + (node >= graph->obs));
+    *count = first[1] - first[0];
+    return *count > 0 ? graph->edges + first[0] : NULL;
+}
+
+static int rrcv_note_queued(rrc_object *ob, void *arg)
+{
+    rrcv_graph *graph = (rrcv_graph *)arg;
+    size_t node = rrcv_node_of(&graph->nodes, (uintptr_t)ob);
+    if (node != RRCV_NONE)
+        graph->known[node].is |= (uint16_t)RRCV_IS_QUEUED;
+    return 0;
+}
+
+/* Add the C objects. Their edges to objects of the host lead nowhere so far. */
+static void rrcv_add_obs(rrcv_graph *graph, rrc_object *extra)
+{
+    rrc_info info;
+    size_t i;
+    rrc_inspect_each(graph->heap, RRC_EACH_TRACKED, rrcv_add_ob, graph);
+    rrc_inspect_each(graph->heap, RRC_EACH_LINKED, rrcv_add_ob, graph);
+    if (extra != NULL)
+        rrcv_add_ob(extra, graph);
+    for (i = 0; i < graph->nodes.count; i++) {
+        rrc_object *ob = rrcv_ob_of_node(graph, i);
+        rrcv_begin_list(graph);
+        graph->known = (rrcv_known *)rrcv_grow(graph, graph->known, i, 1, &graph->known_capacity,
+                                               sizeof *graph->known);
+        if (graph->out_of_memory)
+            return;
+        rrc_inspect(graph->heap, ob, &info);
+        graph->known[i].size = info.size;
+        graph->known[i].explained = 0;
+        graph->known[i].is = (uint16_t)info.is;
+        rrc_inspect_references(graph->heap, ob, rrcv_visit_field, graph);
+        if ((info.is & RRC_HOLDS_P) != 0)
+            rrcv_note_edge(graph, RRCV_NO_NODE, RRCV_LINK, NULL, 0);
+        rrcv_advance(&graph->progress, 1);
+    }
+    graph->obs = graph->nodes.count;
+    for (i = 0; i < graph->edge_count && !graph->out_of_memory; i++)
+        if (graph->edges[i].kind != RRCV_LINK)
+            graph->known[graph->edges[i].to].explained++;
+    rrc_inspect_each(graph->heap, RRC_EACH_QUEUED, rrcv_note_queued, graph);
+}
+
+static int rrcv_compare_pairs(const void *a, const void *b)
+{
+    const rrcv_pair *pair = (const rrcv_pair *)a, *other = (const rrcv_pair *)b;
+    uint64_t x = (uint64_t)pair->p << 32 | pair->ob, y = (uint64_t)other->p << 32 | other->ob;
+    return (x > y) - (x < y);
+}
+
+/* The first link of an object of the host. It may be that of another one, or past the last. */
+static size_t rrcv_first_pair(const rrcv_graph *graph, size_t node)
+{
+    size_t low = 0, high = graph->pair_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (graph->pairs[middle].p < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Add the p's of links. */
+static void rrcv_add_linked(rrcv_graph *graph)
 {
     size_t i;
-    graph->edge_count = 0;
-    graph->number = 0;
-    graph->with_names = with_names;
-    if (graph->kept != NULL && node < graph->obs) {     /* (They fit: they have been listed before.) */
-        for (i = graph->kept[node].first_edge; i < graph->kept[node + 1].first_edge; i++)
-            if (graph->nodes.key[graph->kept_edges[i].to] != 0)
-                graph->edges[graph->edge_count++] = graph->kept_edges[i];
-    } else if (node >= graph->obs) {
-        rrcv_host_edges(graph, node == RRCV_NONE ? NULL : rrcv_p_of_node(graph, node), rrcv_visit_p_edge);
-        for (i = rrcv_first_pair(graph, node); i < graph->pair_count && graph->pairs[i].p == node; i++)
-            rrcv_note_edge(graph, graph->nodes.key[graph->pairs[i].ob], RRCV_LINK, NULL, 0);
-    } else {
-        rrc_object *ob = rrcv_ob_of_node(graph, node);
-        rrc_inspect_references(graph->heap, ob, rrcv_visit_field, graph);
-        if (rrcv_is(graph, node, RRC_HOLDS_P))
-            rrcv_note_edge(graph, rrcv_p_key(RRC_LINK(ob)), RRCV_LINK, NULL, 0);
+    for (i = 0; i < graph->obs && !graph->out_of_memory; i++) {
+        rrcv_pair pair;
+        if (!rrcv_is(graph, i, RRCV_IS_LINKED))
+            continue;
+        pair.p = (uint32_t)rrcv_add_node(graph, rrcv_p_key(RRC_LINK(rrcv_ob_of_node(graph, i))));
+        pair.ob = (uint32_t)i;
+        graph->pairs = (rrcv_pair *)rrcv_grow(graph, graph->pairs, graph->pair_count, 1, &graph->pair_capacity,
+                                              sizeof *graph->pairs);
+        if (graph->out_of_memory)
+            return;
+        graph->pairs[graph->pair_count++] = pair;
+        if (rrcv_is(graph, i, RRC_HOLDS_P))
+            graph->edges[(i + 1 < graph->obs ? graph->first[i + 1] : graph->edge_count) - 1].to = pair.p;
     }
+    if (graph->pair_count > 0)
+        qsort(graph->pairs, graph->pair_count, sizeof *graph->pairs, rrcv_compare_pairs);
+}
+
+/* Add the objects of the host. */
+static void rrcv_add_ps(rrcv_graph *graph)
+{
+    size_t i, k;
+    rrcv_add_linked(graph);
+    rrcv_begin_list(graph);
+    rrcv_host_edges(graph, NULL);
+    for (i = graph->obs; i < graph->nodes.count && !graph->out_of_memory; i++) {
+        rrcv_begin_list(graph);
+        rrcv_host_edges(graph, rrcv_p_of_node(graph, i));
+        for (k = rrcv_first_pair(graph, i); k < graph->pair_count && graph->pairs[k].p == i; k++)
+            rrcv_note_edge(graph, graph->pairs[k].ob, RRCV_LINK, NULL, 0);
+        rrcv_advance(&graph->progress, 1);
+    }
+    rrcv_begin_list(graph);             /* (the end of the last one) */
+}
+
+/* For a function that passes over all nodes so many times. Returns RRC_OK or RRC_ENOMEM. Free it in either
+   case. `extra` need be neither tracked nor linked. */
+static int rrcv_make_graph(rrcv_graph *graph, rrc_heap *heap, const rrc_insight *insight, rrc_object *extra,
+                           const char *function, size_t passes)
+{
+    memset(graph, 0, sizeof *graph);
+    graph->heap = heap;
+    graph->insight = insight;
+    graph->passes = 1 + passes;
+    graph->progress.insight = insight;
+    graph->progress.function = function;
+    rrcv_add_obs(graph, extra);
+    if (!graph->out_of_memory)
+        rrcv_add_ps(graph);
+    return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
+}
+
+static void rrcv_free_graph(rrcv_graph *graph)
+{
+    rrcv_strings *strings = &graph->strings;
+    rrcv_free_array(graph, graph->known, graph->known_capacity, sizeof *graph->known);
+    rrcv_free_array(graph, graph->first, graph->first_capacity, sizeof *graph->first);
+    rrcv_free_array(graph, graph->pairs, graph->pair_capacity, sizeof *graph->pairs);
+    rrcv_free_array(graph, graph->reach, graph->nodes.count, sizeof *graph->reach);
+    rrcv_free_array(graph, graph->edges, graph->edge_capacity, sizeof *graph->edges);
+    rrcv_free_array(graph, strings->text, strings->text_capacity, 1);
+    rrcv_free_array(graph, strings->start, strings->capacity, sizeof *strings->start);
+    rrcv_free_array(graph, strings->slot, strings->slots, sizeof *strings->slot);
+    rrcv_free_nodes(graph->heap, &graph->nodes);
+}
+
+/* End a function that has begun, and may have failed. Returns its result. keeps: not the graph, if it has succeeded. */
+static int rrcv_close(rrcv_graph *graph, int code, int keeps)
+{
+    code = graph->out_of_memory ? RRC_ENOMEM : code;
+    if (code == RRC_OK) {
+        graph->progress.done = graph->progress.total;
+        rrcv_tell_progress(&graph->progress);
+    }
+    if (code != RRC_OK || !keeps)
+        rrcv_free_graph(graph);
+    rrc_inspect_end(graph->heap);
+    return code;
+}
+
+/* The number of references to a C object that tracked objects do not explain. */
+static intptr_t rrcv_from_outside(const rrcv_graph *graph, size_t node)
+{
+    rrc_info info = rrcv_info_of(graph, node);
+    return (info.is & RRC_IS_STATIC) != 0 ? 1 : info.references + info.outside - (intptr_t)graph->known[node].explained;
+}
+
+/* Does only the queue hold the object? (Foreign references do not save a wrapper that waits there.) */
+static int rrcv_is_dying(const rrcv_graph *graph, size_t node)
+{
+    return rrcv_is(graph, node, RRCV_IS_QUEUED)
+        && (rrcv_is(graph, node, RRC_IS_WRAPPER) ? rrcv_info_of(graph, node).references
+                                                 : rrcv_from_outside(graph, node)) == 1;
 }
 
 /* ---- paths ---- */
@@ -727,7 +707,7 @@ static void rrcv_list_edges(rrcv_graph *graph, size_t node, int with_names)
 static size_t rrcv_reach_node(rrcv_graph *graph, size_t tail, size_t node, size_t by, int how)
 {
     rrcv_path *reach = &graph->reach[node];
-    if (reach->how != 0)
+    if (reach->how != 0 || graph->nodes.key[node] == 0)
         return tail;
     reach->how = how;
     reach->by = (uint32_t)by;
@@ -744,13 +724,13 @@ static int rrcv_is_followed(const rrcv_graph *graph, size_t to)
 /* Find all that can be reached from the nodes in the queue, by shortest paths: breadth first. */
 static void rrcv_spread(rrcv_graph *graph, size_t tail, int how)
 {
-    size_t head, i;
+    size_t head, i, count;
     for (head = 0; head < tail; head++) {
         size_t from = graph->reach[head].queue;
-        rrcv_list_edges(graph, from, 0);
-        for (i = 0; i < graph->edge_count; i++)
-            if (graph->edges[i].kind != RRCV_LINK || rrcv_is_followed(graph, graph->edges[i].to))
-                tail = rrcv_reach_node(graph, tail, graph->edges[i].to, from, how);
+        const rrcv_edge *edge = rrcv_edges_of(graph, from, &count);
+        for (i = 0; i < count; i++)
+            if (edge[i].kind != RRCV_LINK || rrcv_is_followed(graph, edge[i].to))
+                tail = rrcv_reach_node(graph, tail, edge[i].to, from, how);
         rrcv_advance(&graph->progress, 1);
     }
 }
@@ -759,7 +739,8 @@ static void rrcv_spread(rrcv_graph *graph, size_t tail, int how)
 static int rrcv_find_paths(rrcv_graph *graph, int waves)
 {
     int with_host = rrcv_has_edges(graph), wave;
-    size_t count = graph->nodes.count, i;
+    size_t count = graph->nodes.count, roots, i;
+    const rrcv_edge *root = rrcv_edges_of(graph, RRCV_NONE, &roots);
     if (count == 0)
         return RRC_OK;
     if (graph->reach == NULL)
@@ -776,16 +757,15 @@ static int rrcv_find_paths(rrcv_graph *graph, int waves)
                 : rrcv_is_dying(graph, i))
                 tail = rrcv_reach_node(graph, tail, i, RRCV_NO_NODE, how);
         if (wave == 0) {
-            rrcv_list_edges(graph, RRCV_NONE, 0);
-            for (i = 0; i < graph->edge_count; i++)
-                tail = rrcv_reach_node(graph, tail, graph->edges[i].to, RRCV_NO_NODE, how);
+            for (i = 0; i < roots; i++)
+                tail = rrcv_reach_node(graph, tail, root[i].to, RRCV_NO_NODE, how);
         } else if (wave == 1 && with_host) {
             for (i = 0; i < graph->pair_count; i++)
                 tail = rrcv_reach_node(graph, tail, graph->pairs[i].p, RRCV_NO_NODE, how);
         }
         rrcv_spread(graph, tail, how);
     }
-    return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
+    return RRC_OK;
 }
 
 /* ---- text ---- */
@@ -823,19 +803,19 @@ static void rrcv_write_references(const rrcv_writer *writer, rrc_info info)
 }
 
 /* The first edge that leads from a node to another, or NULL. */
-static const rrcv_edge *rrcv_edge_between(rrcv_graph *graph, size_t from, size_t to)
+static const rrcv_edge *rrcv_edge_between(const rrcv_graph *graph, size_t from, size_t to)
 {
-    size_t i;
-    rrcv_list_edges(graph, from, 1);
-    for (i = 0; i < graph->edge_count; i++)
-        if (graph->edges[i].to == to)
-            return &graph->edges[i];
+    size_t i, count;
+    const rrcv_edge *edge = rrcv_edges_of(graph, from, &count);
+    for (i = 0; i < count; i++)
+        if (edge[i].to == to)
+            return &edge[i];
     return NULL;
 }
 
 /* Write an edge of a path. The two halves of a linked pair are like one object: their link is only
    named where the path goes through it from another link. Returns the number of lines. */
-static int rrcv_write_step(const rrcv_writer *writer, rrcv_graph *graph, size_t from, size_t to)
+static int rrcv_write_step(const rrcv_writer *writer, const rrcv_graph *graph, size_t from, size_t to)
 {
     const rrcv_edge *edge = rrcv_edge_between(graph, from, to);
     const void *address = from < graph->obs ? (void *)rrcv_ob_of_node(graph, from) : rrcv_p_of_node(graph, from);
@@ -873,7 +853,7 @@ static int rrcv_write_step(const rrcv_writer *writer, rrcv_graph *graph, size_t 
 }
 
 /* Write what keeps the first node of a path. `it`: this is the explained object itself. */
-static void rrcv_write_root(const rrcv_writer *writer, rrcv_graph *graph, size_t root, int it)
+static void rrcv_write_root(const rrcv_writer *writer, const rrcv_graph *graph, size_t root, int it)
 {
     const char *which = it ? "" : "which ", *keeps = it ? "keeps it" : "keeps", *keep = it ? "keep it" : "keep";
     const rrcv_edge *edge = root < graph->obs ? NULL : rrcv_edge_between(graph, RRCV_NONE, root);
@@ -896,21 +876,8 @@ static void rrcv_write_root(const rrcv_writer *writer, rrcv_graph *graph, size_t
         rrcv_write(writer, "  %sits host object p %p %s alive for as long as that lives\n", which, p, keeps);
 }
 
-/* What can fail is done before anything is written. */
-static int rrcv_prepare_path(rrcv_graph *graph, size_t node)
-{
-    while (node != RRCV_NO_NODE && graph->reach[node].how != 0) {
-        uint32_t by = graph->reach[node].by;
-        (void)rrcv_edge_between(graph, by != RRCV_NO_NODE ? by : RRCV_NONE, node);
-        if (graph->out_of_memory)
-            return RRC_ENOMEM;
-        node = by;
-    }
-    return RRC_OK;
-}
-
 /* With at most so many steps of the path. */
-static void rrcv_write_explanation(const rrcv_writer *writer, rrcv_graph *graph, size_t first, size_t most)
+static void rrcv_write_explanation(const rrcv_writer *writer, const rrcv_graph *graph, size_t first, size_t most)
 {
     rrc_object *ob = rrcv_ob_of_node(graph, first);
     rrc_info info = rrcv_info_of(graph, first);
@@ -964,8 +931,6 @@ RRC_API int rrc_explain(rrc_heap *heap, const rrc_insight *insight, rrc_object *
     code = rrcv_make_graph(&graph, heap, insight, ob, function, 1);
     if (code == RRC_OK)
         code = rrcv_find_paths(&graph, 3);
-    if (code == RRC_OK)
-        code = rrcv_prepare_path(&graph, rrcv_node_of(&graph.nodes, (uintptr_t)ob));
     if (code == RRC_OK)
         rrcv_write_explanation(&writer, &graph, rrcv_node_of(&graph.nodes, (uintptr_t)ob), SIZE_MAX);
     return rrcv_close(&graph, code, 0);
@@ -1021,17 +986,16 @@ static void rrcv_write_type(const rrcv_writer *writer, rrcv_graph *graph, size_t
 /* Those nearest to what holds them come first. */
 static void rrcv_write_leaks(const rrcv_writer *writer, rrcv_graph *graph)
 {
-    size_t end = 0, i, k;
-    for (i = 0; i < graph->obs; i++)
-        graph->explained[i] = 0;
+    size_t end = 0, count, i, k;
     for (i = 0; i < graph->obs; i++) {
-        graph->is[i] &= (uint16_t)((unsigned)RRC_IS_STATIC | (unsigned)RRC_IS_TRACKED);
-        if (graph->nodes.key[i] == 0)
-            continue;
-        rrcv_list_edges(graph, i, 1);
-        for (k = 0; k < graph->edge_count; k++)
-            if (graph->edges[k].kind != RRCV_LINK)
-                graph->explained[graph->edges[k].to]++;
+        graph->known[i].explained = 0;
+        graph->known[i].is &= (uint16_t)((unsigned)RRC_IS_STATIC | (unsigned)RRC_IS_TRACKED);
+    }
+    for (i = 0; i < graph->obs; i++) {
+        const rrcv_edge *edge = rrcv_edges_of(graph, i, &count);
+        for (k = 0; k < count && graph->nodes.key[i] != 0; k++)
+            if (edge[k].kind != RRCV_LINK)
+                graph->known[edge[k].to].explained++;
     }
     (void)rrcv_find_paths(graph, 1);
     for (i = 0; i < graph->obs; i++)
@@ -1059,29 +1023,6 @@ static void rrcv_leave(rrc_observer *self, rrc_heap *heap, rrc_object *ob)
     }
 }
 
-/* Keep the edges of all C objects, and reserve what rrcv_find_paths needs. */
-static void rrcv_keep(rrcv_graph *graph)
-{
-    rrcv_kept *kept = (rrcv_kept *)rrcv_graph_realloc(graph, NULL, 0, graph->obs + 1, sizeof *kept);
-    size_t i;
-    for (i = 0; i < graph->obs && !graph->out_of_memory; i++) {
-        rrcv_list_edges(graph, i, 1);
-        kept[i].first_edge = graph->kept_count;
-        kept[i].size = rrcv_info_of(graph, i).size;
-        graph->kept_edges = (rrcv_edge *)rrcv_grow(graph, graph->kept_edges, graph->kept_count, graph->edge_count,
-                                                   &graph->kept_capacity, sizeof *graph->kept_edges);
-        if (graph->edge_count > 0 && !graph->out_of_memory)
-            memcpy(graph->kept_edges + graph->kept_count, graph->edges, graph->edge_count * sizeof *graph->edges);
-        graph->kept_count += graph->edge_count;
-        rrcv_advance(&graph->progress, 1);
-    }
-    if (kept != NULL)
-        kept[i].first_edge = graph->kept_count;
-    graph->kept = kept;
-    if (graph->nodes.count > 0)
-        graph->reach = (rrcv_path *)rrcv_graph_realloc(graph, NULL, 0, graph->nodes.count, sizeof *graph->reach);
-}
-
 RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg)
 {
     const char *function = "rrc_report_leaks";
@@ -1095,8 +1036,8 @@ RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_wri
         hooks.userdata = insight->userdata;
         hooks.progress = insight->progress;
     }
-    if (rrcv_make_graph(&graph, heap, &hooks, NULL, function, 1) == RRC_OK)
-        rrcv_keep(&graph);
+    if (rrcv_make_graph(&graph, heap, &hooks, NULL, function, 0) == RRC_OK && graph.nodes.count > 0)
+        graph.reach = (rrcv_path *)rrcv_graph_realloc(&graph, NULL, 0, graph.nodes.count, sizeof *graph.reach);
     report = (rrcv_report *)rrcv_graph_realloc(&graph, NULL, 0, 1, sizeof *report);
     code = rrcv_close(&graph, RRC_OK, 1);
     if (code != RRC_OK)
@@ -1111,6 +1052,7 @@ RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_wri
     report->writer.write = write;
     report->writer.arg = arg;
     report->graph = graph;
+    report->graph.is_report = 1;
     report->graph.insight = report->graph.progress.insight = NULL;
     return rrc_observe(heap, &report->observer, 1);
 }
@@ -1198,19 +1140,13 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writepr
     const char *function = "rrc_dump_dot";
     rrcv_writer writer = { write, arg };
     rrcv_graph graph;
-    size_t from, i;
+    size_t from, count, i;
     int code = rrcv_begin(heap, function, write);
     if (code != RRC_OK)
         return code;
-    code = rrcv_make_graph(&graph, heap, insight, NULL, function, 3);
+    code = rrcv_make_graph(&graph, heap, insight, NULL, function, 2);
     if (code == RRC_OK)
         code = rrcv_find_paths(&graph, 3);
-    /* What can fail is done before anything is written. (RRCV_NONE + 1 is 0.) */
-    for (from = RRCV_NONE; code == RRC_OK && from + 1 <= graph.nodes.count; from++) {
-        rrcv_list_edges(&graph, from, 1);
-        rrcv_advance(&graph.progress, 1);
-        code = graph.out_of_memory ? RRC_ENOMEM : RRC_OK;
-    }
     if (code == RRC_OK) {
         rrcv_write(&writer, "digraph rawrefcount {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", fontsize=10];\n"
                             "  edge [fontname=\"sans-serif\", fontsize=9];\n");
@@ -1221,10 +1157,10 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writepr
                 rrcv_write_p(&writer, &graph, rrcv_p_of_node(&graph, i));
         if (rrcv_has_edges(&graph))
             rrcv_write(&writer, "  roots [shape=plaintext, label=\"roots of the host\"];\n");
-        for (from = RRCV_NONE; from + 1 <= graph.nodes.count; from++) {
-            rrcv_list_edges(&graph, from, 1);
-            for (i = 0; i < graph.edge_count; i++)
-                rrcv_write_edge(&writer, &graph, from, &graph.edges[i]);
+        for (from = RRCV_NONE; from + 1 <= graph.nodes.count; from++) {     /* (RRCV_NONE + 1 is 0) */
+            const rrcv_edge *edge = rrcv_edges_of(&graph, from, &count);
+            for (i = 0; i < count; i++)
+                rrcv_write_edge(&writer, &graph, from, &edge[i]);
             rrcv_advance(&graph.progress, 1);
         }
         rrcv_write(&writer, "}\n");
@@ -1297,10 +1233,8 @@ typedef struct rrcv_snapshot {
     rrcv_writer writer;
     rrcv_graph  graph;
     rrcv_seen  *seen;
-    size_t      by_c, by_host, by_pending;      /* edges of the first nodes */
-    size_t      edges;                          /* all */
+    size_t      by_c, by_pending;               /* edges of two of the first nodes */
     size_t      written;                        /* so far: records of nodes, or of edges */
-    size_t      node_edges;                     /* as the nodes say */
     size_t      remembered;                     /* the first nodes, up to the last one without an id of the host */
 } rrcv_snapshot;
 
@@ -1370,22 +1304,14 @@ static uint32_t rrcv_snapshot_id(rrcv_snapshot *snapshot, size_t node, uint32_t 
     return id * 4 + (node < graph->obs ? 2 : 3);
 }
 
+/* Count the edges to what is held from outside, or waits. */
 static void rrcv_snapshot_count(rrcv_snapshot *snapshot)
 {
-    rrcv_graph *graph = &snapshot->graph;
     size_t i;
-    for (i = 0; i < graph->obs; i++) {
-        int parent = rrcv_snapshot_parent(graph, i);
+    for (i = 0; i < snapshot->graph.obs; i++) {
+        int parent = rrcv_snapshot_parent(&snapshot->graph, i);
         snapshot->by_c += parent == RRCV_BY_C;
         snapshot->by_pending += parent == RRCV_BY_PENDING;
-    }
-    rrcv_list_edges(graph, RRCV_NONE, 0);
-    snapshot->by_host = graph->edge_count;
-    snapshot->edges = RRCV_BEFORE_OBJECTS - 1 + snapshot->by_c + snapshot->by_host + snapshot->by_pending;
-    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
-        rrcv_list_edges(graph, i, 0);
-        snapshot->edges += graph->edge_count;
-        rrcv_advance(&graph->progress, 1);
     }
 }
 
@@ -1395,7 +1321,6 @@ static void rrcv_snapshot_node(rrcv_snapshot *snapshot, int type, const char *na
     uint32_t string = rrcv_intern(&snapshot->graph, name);
     rrcv_write(&snapshot->writer, "%s%d,%lu,%lu,%lu,%lu,0,0\n", snapshot->written++ > 0 ? "," : "", type,
                (unsigned long)string, (unsigned long)id, (unsigned long)size, (unsigned long)edges);
-    snapshot->node_edges += edges;
 }
 
 static void rrcv_snapshot_object(rrcv_snapshot *snapshot, size_t node)
@@ -1403,8 +1328,7 @@ static void rrcv_snapshot_object(rrcv_snapshot *snapshot, size_t node)
     rrcv_graph *graph = &snapshot->graph;
     rrc_description about;
     size_t edges;
-    rrcv_list_edges(graph, node, 0);
-    edges = graph->edge_count;
+    (void)rrcv_edges_of(graph, node, &edges);
     if (node < graph->obs) {
         rrc_object *ob = rrcv_ob_of_node(graph, node);
         rrcv_snapshot_node(snapshot, RRCV_V8_NATIVE, rrcv_type_name(ob), rrcv_snapshot_id(snapshot, node, 0),
@@ -1451,10 +1375,10 @@ static void rrcv_snapshot_parents(rrcv_snapshot *snapshot, int parent)
 static void rrcv_snapshot_edges(rrcv_snapshot *snapshot, size_t node)
 {
     rrcv_graph *graph = &snapshot->graph;
-    size_t i;
-    rrcv_list_edges(graph, node, 1);
-    for (i = 0; i < graph->edge_count && !graph->out_of_memory; i++) {
-        rrcv_edge edge = graph->edges[i];
+    size_t count, i;
+    const rrcv_edge *edges = rrcv_edges_of(graph, node, &count);
+    for (i = 0; i < count && !graph->out_of_memory; i++) {
+        rrcv_edge edge = edges[i];
         if (edge.kind == RRCV_LINK)
             edge.name = rrcv_intern(graph, edge.to < graph->obs ? "C object" : "host object");
         rrcv_snapshot_edge(snapshot, edge.kind == RRCV_ELEMENT ? RRCV_V8_ELEMENT
@@ -1465,19 +1389,21 @@ static void rrcv_snapshot_edges(rrcv_snapshot *snapshot, size_t node)
     }
 }
 
-/* Write all. The caller looks at out_of_memory, and at the numbers of edges. */
+/* Write all. The caller looks at out_of_memory. */
 static void rrcv_snapshot_write(rrcv_snapshot *snapshot)
 {
     rrcv_graph *graph = &snapshot->graph;
     const rrcv_writer *writer = &snapshot->writer;
-    size_t i;
+    size_t roots, i;
+    (void)rrcv_edges_of(graph, RRCV_NONE, &roots);
     for (i = 0; rrcv_snapshot_meta[i] != NULL; i++)
         writer->write(writer->arg, rrcv_snapshot_meta[i], strlen(rrcv_snapshot_meta[i]));
     rrcv_write(writer, "\"node_count\":%lu,\"edge_count\":%lu,\"trace_function_count\":0},\n\"nodes\":[",
-               (unsigned long)(RRCV_BEFORE_OBJECTS + graph->nodes.count), (unsigned long)snapshot->edges);
+               (unsigned long)(RRCV_BEFORE_OBJECTS + graph->nodes.count),
+               (unsigned long)(RRCV_BEFORE_OBJECTS - 1 + snapshot->by_c + snapshot->by_pending + graph->edge_count));
     rrcv_snapshot_node(snapshot, RRCV_V8_SYNTHETIC, "", 4, 0, RRCV_BEFORE_OBJECTS - 1);
     rrcv_snapshot_node(snapshot, RRCV_V8_SYNTHETIC, "(references from C)", 8, 0, snapshot->by_c);
-    rrcv_snapshot_node(snapshot, RRCV_V8_SYNTHETIC, "(roots of the host)", 12, 0, snapshot->by_host);
+    rrcv_snapshot_node(snapshot, RRCV_V8_SYNTHETIC, "(roots of the host)", 12, 0, roots);
     rrcv_snapshot_node(snapshot, RRCV_V8_SYNTHETIC, "(pending work)", 16, 0, snapshot->by_pending);
     for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
         rrcv_snapshot_object(snapshot, i);
@@ -1549,7 +1475,7 @@ RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, const rrc_insight *insight, rr
     memset(&snapshot, 0, sizeof snapshot);
     snapshot.writer.write = write;
     snapshot.writer.arg = arg;
-    code = rrcv_make_graph(graph, heap, insight, NULL, function, 3);
+    code = rrcv_make_graph(graph, heap, insight, NULL, function, 2);
     snapshot.seen = rrcv_seen_in(heap);
     graph->out_of_memory |= snapshot.seen == NULL;
     if (!graph->out_of_memory && nodes->count > 0) {
@@ -1557,15 +1483,11 @@ RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, const rrc_insight *insight, rr
         nodes->id = (uint32_t *)rrcv_graph_realloc(graph, NULL, 0, nodes->count, sizeof *nodes->id);
         nodes->ids = graph->out_of_memory ? 0 : nodes->count;
     }
-    if (!graph->out_of_memory)
-        rrcv_snapshot_count(&snapshot);
     if (!graph->out_of_memory) {
+        rrcv_snapshot_count(&snapshot);
         rrcv_snapshot_write(&snapshot);
-        if (!graph->out_of_memory && (snapshot.written != snapshot.edges || snapshot.node_edges != snapshot.edges))
-            code = rrc_log(heap, RRC_EHOOK, function, NULL, NULL,
-                           "edges gave other answers the second time; what was written is of no use");
     }
-    if (code == RRC_OK && !graph->out_of_memory)
+    if (!graph->out_of_memory)
         rrcv_remember_nodes(graph, snapshot.seen, snapshot.remembered);
     return rrcv_close(graph, code, 0);
 }
