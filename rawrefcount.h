@@ -2281,20 +2281,20 @@ static void rrci_free_table(rrc_heap *heap, void *table, size_t size)
     }
 }
 
-static rrci_chunk *rrci_take_chunk(rrc_heap *heap)
+static rrci_chunk *rrci_take_chunk(rrci_memory *memory)
 {
-    rrci_chunk *chunk = heap->memory.pool;
+    rrci_chunk *chunk = memory->pool;
     RRC_ASSERT(chunk != NULL && "I5: reserved when the link was made");
-    heap->memory.pool = chunk->next;
-    heap->memory.pool_count--;
+    memory->pool = chunk->next;
+    memory->pool_count--;
     return chunk;
 }
 
-static void rrci_give_chunk(rrc_heap *heap, rrci_chunk *chunk)
+static void rrci_give_chunk(rrci_memory *memory, rrci_chunk *chunk)
 {
-    chunk->next = heap->memory.pool;
-    heap->memory.pool = chunk;
-    heap->memory.pool_count++;
+    chunk->next = memory->pool;
+    memory->pool = chunk;
+    memory->pool_count++;
 }
 
 static size_t rrci_count_links(const rrc_heap *heap)
@@ -2404,7 +2404,7 @@ static RRCI_NOINLINE int rrci_reserve_lists(rrc_heap *heap, size_t more, size_t 
         if (chunk == NULL)
             return RRC_ENOMEM;
         heap->memory.chunk_count++;
-        rrci_give_chunk(heap, chunk);
+        rrci_give_chunk(&heap->memory, chunk);
     }
     if (rrci_is_directory_long(&heap->links.directory, rrci_directory_needed(links, 0)))
         return RRC_OK;                  /* there was no memory for a shorter one: try again next time */
@@ -2425,7 +2425,7 @@ static rrci_link *rrci_at(const rrci_list *list, size_t index)
 static void rrci_append(rrc_heap *heap, rrci_list *list, rrci_link link)
 {
     if (list->count % RRC_CHUNK_LINKS == 0)
-        list->chunk[list->count / RRC_CHUNK_LINKS] = rrci_take_chunk(heap);
+        list->chunk[list->count / RRC_CHUNK_LINKS] = rrci_take_chunk(&heap->memory);
     *rrci_at(list, list->count++) = link;
 }
 
@@ -2435,7 +2435,7 @@ static void rrci_remove(rrc_heap *heap, rrci_list *list, size_t index)
     list->count--;
     *rrci_at(list, index) = *rrci_at(list, list->count);
     if (list->count % RRC_CHUNK_LINKS == 0)
-        rrci_give_chunk(heap, list->chunk[list->count / RRC_CHUNK_LINKS]);
+        rrci_give_chunk(&heap->memory, list->chunk[list->count / RRC_CHUNK_LINKS]);
 }
 
 /* The same for lists of objects. */
@@ -2450,7 +2450,7 @@ static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
 {
     list->count--;
     if (list->count % RRCI_CHUNK_OBS == 0)
-        rrci_give_chunk(heap, list->chunk[list->count / RRCI_CHUNK_OBS]);
+        rrci_give_chunk(&heap->memory, list->chunk[list->count / RRCI_CHUNK_OBS]);
 }
 
 /* ---- GC heads ----
@@ -2656,15 +2656,15 @@ static int rrci_has_list_reference(const rrc_heap *heap, rrc_object *ob)
 }
 
 /* Has the current search found the object alive? */
-RRCI_ALWAYS_INLINE int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
+RRCI_ALWAYS_INLINE int rrci_is_alive(const rrci_machine *machine, const rrci_gc_head *head)
 {
-    return (head->is.word & RRCI_GC_COLOR) != heap->machine.unfound;
+    return (head->is.word & RRCI_GC_COLOR) != machine->unfound;
 }
 
 /* Has the search not found this object, or only below this level? See rrci_color. (The color is above the levels.) */
-RRCI_ALWAYS_INLINE int rrci_is_below(const rrc_heap *heap, const rrci_gc_head *head, uintptr_t level)
+RRCI_ALWAYS_INLINE int rrci_is_below(const rrci_machine *machine, const rrci_gc_head *head, uintptr_t level)
 {
-    uintptr_t found = head->is.word ^ heap->machine.unfound ^ RRCI_GC_COLOR;
+    uintptr_t found = head->is.word ^ machine->unfound ^ RRCI_GC_COLOR;
     return (found & (RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED)) > level;
 }
 
@@ -2735,9 +2735,9 @@ static void rrci_gc_fill(rrci_list *list, uintptr_t kind, size_t to, size_t from
 }
 
 /* Does a search go on, so that the entries of RRCI_TRACKED may not move? */
-static int rrci_is_searching(const rrc_heap *heap)
+static int rrci_is_searching(const rrci_machine *machine)
 {
-    return RRCI_CYCLES && heap->machine.searched && heap->machine.stage < RRCI_ASIDE;
+    return RRCI_CYCLES && machine->searched && machine->stage < RRCI_ASIDE;
 }
 
 /* Is a major collection in slices going on, and has its verdict not been pronounced? */
@@ -2762,7 +2762,7 @@ static int rrci_is_late(const rrc_heap *heap, rrc_object *ob)
 {
     const rrci_machine *machine = &heap->machine;
     return machine->searched && machine->stage >= RRCI_FINALIZABLE && machine->stage <= RRCI_ASIDE
-        && rrci_is_in_tracked(ob) && rrci_is_below(heap, rrci_gc_head_of(ob), 0);
+        && rrci_is_in_tracked(ob) && rrci_is_below(&heap->machine, rrci_gc_head_of(ob), 0);
 }
 
 /* Is ob garbage, or kept for it? It waits, or is to wait, or it goes by its count: it was cleared, or only its link
@@ -2790,7 +2790,7 @@ static void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
     rrci_list *list = &heap->tracked.list[kind];
     size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
     RRC_ASSERT(*rrci_ob_at(list, index) == ob);
-    if (kind == RRCI_TRACKED && rrci_is_searching(heap)) {
+    if (kind == RRCI_TRACKED && rrci_is_searching(&heap->machine)) {
         *rrci_ob_at(list, index) = rrci_hole(head->is.refs);    /* (read only if ob is gray) */
         head->is.refs = 0;
         heap->tracked.holes++;
@@ -2832,21 +2832,21 @@ static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
         heap->tracked.holes = 0;
 }
 
-static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
+static void rrci_set_uncollectable(rrci_tracked *tracked, rrci_gc_head *head, int on)
 {
     int was = (head->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
     if (was == on)
         return;
     head->is.word ^= RRCI_GC_UNCOLLECTABLE;
     if (on)
-        heap->tracked.uncollectable++;
+        tracked->uncollectable++;
     else
-        heap->tracked.uncollectable--;
+        tracked->uncollectable--;
 }
 
-static void rrci_forget_cleared(rrc_heap *heap, rrci_gc_head *head)
+static void rrci_forget_cleared(rrci_tracked *tracked, rrci_gc_head *head)
 {
-    heap->tracked.cleared -= (head->is.word & RRCI_GC_CLEARED) != 0;
+    tracked->cleared -= (head->is.word & RRCI_GC_CLEARED) != 0;
     head->is.word &= ~RRCI_GC_CLEARED;
 }
 
@@ -2857,11 +2857,11 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_finalizable(ob))
         heap->tracked.finalizable--;
     if ((head->is.word & (RRCI_GC_UNCOLLECTABLE | RRCI_GC_CLEARED)) != 0) {
-        rrci_set_uncollectable(heap, head, 0);
+        rrci_set_uncollectable(&heap->tracked, head, 0);
         heap->counters.garbage += (head->is.word & RRCI_GC_CLEARED) != 0;
-        rrci_forget_cleared(heap, head);
+        rrci_forget_cleared(&heap->tracked, head);
     }
-    if (heap->machine.alive > 0 && rrci_is_alive(heap, head))
+    if (heap->machine.alive > 0 && rrci_is_alive(&heap->machine, head))
         heap->machine.alive--;                  /* rrc_marked reported it before the collection began */
     rrci_gc_remove(heap, ob);
     head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_SOON);
@@ -3326,7 +3326,7 @@ static size_t rrci_trim(rrc_heap *heap, size_t max)
     enough += enough / 4;
     heap->memory.spare_links = heap->memory.room_for_tracked = 0;
     while (heap->memory.pool != NULL && heap->memory.chunk_count > enough && done < max) {
-        rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
+        rrci_free_table(heap, rrci_take_chunk(&heap->memory), sizeof(rrci_chunk));
         heap->memory.chunk_count--;
         done++;
     }
@@ -3488,7 +3488,7 @@ RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
 {
     rrci_queue *queue = &heap->waiting.queue;
     if (queue->tail == NULL || queue->tail_index == RRCI_CHUNK_QUEUED) {
-        rrci_chunk *chunk = rrci_take_chunk(heap);
+        rrci_chunk *chunk = rrci_take_chunk(&heap->memory);
         if (queue->tail == NULL) {
             queue->head = chunk;
             queue->head_index = 0;
@@ -3524,11 +3524,11 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
     queue->count--;
     if (queue->count == 0) {
         queue->head = queue->tail = NULL;
-        rrci_give_chunk(heap, chunk);
+        rrci_give_chunk(&heap->memory, chunk);
     } else if (queue->head_index == RRCI_CHUNK_QUEUED) {
         queue->head = chunk->queue.next;
         queue->head_index = 0;
-        rrci_give_chunk(heap, chunk);
+        rrci_give_chunk(&heap->memory, chunk);
     }
     heap->counters.pending_bytes -= rrci_bytes_of(heap, ob);
     rrci_note_queued(heap, ob, 0);
@@ -3714,25 +3714,25 @@ RRCI_ALWAYS_INLINE uintptr_t rrci_slot_bit(const rrc_object *ob)
     return (uintptr_t)1 << (((uintptr_t)ob >> 4 ^ (uintptr_t)ob >> 9) % (8 * sizeof(uintptr_t)));
 }
 
-static void rrci_begin_slot(rrc_heap *heap, rrci_slot_call *call, const rrc_object *ob)
+static void rrci_begin_slot(rrci_calls *calls, rrci_slot_call *call, const rrc_object *ob)
 {
     call->ob = ob;
-    call->bits = heap->calls.slot_bits;
+    call->bits = calls->slot_bits;
     call->is_reached = 0;
-    call->outer = heap->calls.slot_calls;
+    call->outer = calls->slot_calls;
     if (call->outer != NULL)
-        heap->calls.slot_bits |= rrci_slot_bit(call->outer->ob);
-    heap->calls.slot_calls = call;
+        calls->slot_bits |= rrci_slot_bit(call->outer->ob);
+    calls->slot_calls = call;
 }
 
 /* Slots of several threads or coroutines of a host can be in progress at a time, and end in any order. (Then more bits
    are set than needed, which costs a walk.) */
-static void rrci_end_slot(rrc_heap *heap, const rrci_slot_call *call)
+static void rrci_end_slot(rrci_calls *calls, const rrci_slot_call *call)
 {
-    rrci_slot_call *inner = heap->calls.slot_calls;
+    rrci_slot_call *inner = calls->slot_calls;
     if (inner == call) {
-        heap->calls.slot_calls = call->outer;
-        heap->calls.slot_bits = call->bits;
+        calls->slot_calls = call->outer;
+        calls->slot_bits = call->bits;
         return;
     }
     while (inner->outer != call)
@@ -3740,12 +3740,12 @@ static void rrci_end_slot(rrc_heap *heap, const rrci_slot_call *call)
     inner->outer = call->outer;
 }
 
-RRCI_ALWAYS_INLINE rrci_slot_call *rrci_slot_call_of(const rrc_heap *heap, const rrc_object *ob)
+RRCI_ALWAYS_INLINE rrci_slot_call *rrci_slot_call_of(const rrci_calls *calls, const rrc_object *ob)
 {
-    rrci_slot_call *call = heap->calls.slot_calls;
+    rrci_slot_call *call = calls->slot_calls;
     if (call == NULL || call->ob == ob)
         return call;
-    if (!RRCI_UNLIKELY((heap->calls.slot_bits & rrci_slot_bit(ob)) != 0))
+    if (!RRCI_UNLIKELY((calls->slot_bits & rrci_slot_bit(ob)) != 0))
         return NULL;
     while (call != NULL && call->ob != ob)
         call = call->outer;
@@ -3770,10 +3770,10 @@ static void rrci_watch(rrc_object *ob)
 }
 
 /* The search is over for this object: forget all that it noted in the GC head. */
-static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
+static void rrci_whiten(const rrci_machine *machine, rrci_gc_head *head)
 {
     head->is.word &= ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED | RRCI_GC_SOON);
-    head->is.word |= heap->machine.white;
+    head->is.word |= machine->white;
     head->is.refs = 0;
 }
 
@@ -3783,7 +3783,7 @@ RRCI_ALWAYS_INLINE void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *
     rrci_list *to = &heap->tracked.list[list];
     size_t index = to->count++;
     if (index % RRCI_CHUNK_OBS == 0)
-        to->chunk[index / RRCI_CHUNK_OBS] = rrci_take_chunk(heap);
+        to->chunk[index / RRCI_CHUNK_OBS] = rrci_take_chunk(&heap->memory);
     *rrci_ob_at(to, index) = ob;
     rrci_gc_place(rrci_gc_head_of(ob), list, index);
     if (list > RRCI_TRACKED)            /* it waits there */
@@ -3810,9 +3810,9 @@ static void rrci_fill_hole(rrc_heap *heap, size_t index)
 }
 
 /* The tp_clear of this tracked object is to be called next. */
-static void rrci_note_cleared(rrc_heap *heap, rrci_gc_head *head)
+static void rrci_note_cleared(rrci_tracked *tracked, rrci_gc_head *head)
 {
-    heap->tracked.cleared += (head->is.word & RRCI_GC_CLEARED) == 0;
+    tracked->cleared += (head->is.word & RRCI_GC_CLEARED) == 0;
     head->is.word |= RRCI_GC_CLEARED;
 }
 
@@ -3820,10 +3820,10 @@ static void rrci_note_cleared(rrc_heap *heap, rrci_gc_head *head)
 static void rrci_forgive(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    rrci_set_uncollectable(heap, head, 0);
+    rrci_set_uncollectable(&heap->tracked, head, 0);
     if ((head->is.word & RRCI_GC_CLEARED) == 0 || !heap->waiting.forgives)
         return;
-    rrci_forget_cleared(heap, head);
+    rrci_forget_cleared(&heap->tracked, head);
     if (!RRCI_LISTENS(heap))
         RRC_REFCNT(ob) &= INTPTR_MAX;
 }
@@ -3926,9 +3926,9 @@ static uintptr_t rrci_place(const rrci_gc_head *head)
     return (head->is.word >> RRCI_GC_SHIFT) + 1;
 }
 
-static rrc_object **rrci_at_place(const rrc_heap *heap, uintptr_t place)
+static rrc_object **rrci_at_place(const rrci_tracked *tracked, uintptr_t place)
 {
-    return rrci_ob_at(&heap->tracked.list[RRCI_TRACKED], (size_t)(place - 1));
+    return rrci_ob_at(&tracked->list[RRCI_TRACKED], (size_t)(place - 1));
 }
 
 /* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
@@ -3945,7 +3945,7 @@ RRCI_ALWAYS_INLINE void rrci_push_gray(rrc_heap *heap, rrci_gray *gray, rrc_obje
     if (gray->first[stripe] == 0) {
         gray->first[stripe] = place;
     } else {
-        rrc_object **last = rrci_at_place(heap, gray->last[stripe]);
+        rrc_object **last = rrci_at_place(&heap->tracked, gray->last[stripe]);
         if (RRCI_UNLIKELY(rrci_is_hole(*last)))
             *last = rrci_hole(place);
         else
@@ -3959,7 +3959,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_pop_gray(rrc_heap *heap, rrci_gray *gray)
 {
     while (gray->out != gray->in) {
         uintptr_t *first = &gray->first[gray->out++ % RRCI_STRIPES];
-        rrc_object *ob = *rrci_at_place(heap, *first);
+        rrc_object *ob = *rrci_at_place(&heap->tracked, *first);
         rrci_gc_head *head;
         if (RRCI_UNLIKELY(rrci_is_hole(ob))) {
             *first = (uintptr_t)ob >> 1;
@@ -3969,7 +3969,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_pop_gray(rrc_heap *heap, rrci_gray *gray)
         *first = head->is.refs;
         head->is.refs = 0;
         if (*first != 0) {
-            const char *next = (const char *)*rrci_at_place(heap, *first);
+            const char *next = (const char *)*rrci_at_place(&heap->tracked, *first);
             RRCI_PREFETCH_FIELDS(next);
         }
         return ob;
@@ -4030,7 +4030,7 @@ RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrc_object *ob, rrci_gc_head 
 RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob, uintptr_t level)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    int is_gray = RRCI_UNLIKELY(rrci_is_alive(heap, head)) && rrci_is_gray(&heap->machine.gray, head);
+    int is_gray = RRCI_UNLIKELY(rrci_is_alive(&heap->machine, head)) && rrci_is_gray(&heap->machine.gray, head);
     rrci_color(heap, ob, head, level);
     if (head->is.word >> RRCI_GC_SHIFT < heap->machine.scan && !is_gray)
         rrci_push_gray(heap, &heap->machine.gray, ob);
@@ -4057,7 +4057,7 @@ static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
     if (was_watched)
         rrci_end_watch(heap, ob);
     if (heap->machine.searched && rrci_is_in_tracked(ob)) {
-        if (rrci_is_below(heap, rrci_gc_head_of(ob), 0))
+        if (rrci_is_below(&heap->machine, rrci_gc_head_of(ob), 0))
             rrci_make_alive(heap, ob, 0);
         return;
     }
@@ -4084,7 +4084,7 @@ static void rrci_gc_return(rrc_heap *heap, rrc_object *ob)
     if (RRC_REFCNT(ob) < 0)
         RRC_REFCNT(ob) &= INTPTR_MAX;
     rrci_gc_move(heap, RRCI_TRACKED, ob);
-    rrci_whiten(heap, rrci_gc_head_of(ob));
+    rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
     if (rrci_is_marking(heap))
         rrci_get_hold(heap, ob);
     rrci_tell(heap, ob, RRCI_NEWS_RETURNED);
@@ -4111,7 +4111,7 @@ static void rrci_absolve(rrc_heap *heap, rrc_object *ob)
     if (is_waiting)
         rrci_gc_return(heap, ob);
     else
-        rrci_forget_cleared(heap, head);
+        rrci_forget_cleared(&heap->tracked, head);
     if (is_late && heap->machine.stage == RRCI_ASIDE)
         rrci_color(heap, ob, head, 0);
     else if (is_late)
@@ -4173,8 +4173,8 @@ static int rrci_visit_absolve(rrc_object *ob, void *arg)
     rrc_heap *heap = absolving->search.heap;
     if (RRC_REFCNT(ob) < 0 && rrci_is_condemned(heap, ob))
         rrci_absolve_reached(absolving, ob);
-    else if (heap->calls.slot_calls != NULL && rrci_slot_call_of(heap, ob) != NULL)
-        rrci_slot_call_of(heap, ob)->is_reached = 1;
+    else if (heap->calls.slot_calls != NULL && rrci_slot_call_of(&heap->calls, ob) != NULL)
+        rrci_slot_call_of(&heap->calls, ob)->is_reached = 1;
     return 0;
 }
 
@@ -4255,10 +4255,10 @@ static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
     int is_kept = (head->is.word & RRCI_GC_KEPT) != 0, has_reference = rrci_has_list_reference(heap, ob);
     rrci_tell(heap, ob, RRCI_NEWS_ASIDE);
     rrci_hold_for_others(heap, ob, 0);
-    rrci_whiten(heap, head);
+    rrci_whiten(&heap->machine, head);
     RRC_REFCNT(ob) += !has_reference;
     head->is.word |= is_kept ? RRCI_GC_KEPT : 0;
-    rrci_forget_cleared(heap, head);
+    rrci_forget_cleared(&heap->tracked, head);
     if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL)
         rrci_gc_move(heap, RRCI_WEAKREFS, ob);
     else
@@ -4431,7 +4431,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
                    "its address may not change now; it was left alone");
         return NULL;
     }
-    if (rrci_slot_call_of(heap, ob) != NULL) {
+    if (rrci_slot_call_of(&heap->calls, ob) != NULL) {
         rrci_error(heap, RRC_EPHASE, function, ob, NULL,
                    "one of its slots is running, such as tp_finalize; it was left alone");
         return NULL;
@@ -4560,7 +4560,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     rrc_object *type;
     if (heap == NULL || ob == NULL)
         return;
-    call = rrci_slot_call_of(heap, ob);
+    call = rrci_slot_call_of(&heap->calls, ob);
     if (rrci_may_del(heap, ob, call, function) != RRC_OK)
         return;
     if (rrci_has_left(heap, ob))
@@ -4679,9 +4679,9 @@ static int rrci_finalize_dying(rrc_heap *heap, rrc_object *ob, int is_gc)
         rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
     }
     RRC_REFCNT(ob) = 1;
-    rrci_begin_slot(heap, &call, ob);
+    rrci_begin_slot(&heap->calls, &call, ob);
     RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_finalize, ob);
-    rrci_end_slot(heap, &call);
+    rrci_end_slot(&heap->calls, &call);
     return !rrci_drop_one(heap, ob) || rrci_bias_was_forgotten(heap, ob);
 }
 
@@ -4716,14 +4716,14 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     if (is_gc && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED)
         rrci_untrack_dying(heap, ob);
     rrci_is_gone(heap, ob);
-    rrci_begin_slot(heap, &call, ob);
+    rrci_begin_slot(&heap->calls, &call, ob);
     if (type->tp_dealloc != NULL) {
         RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
     } else {
         rrci_clear_members(heap, ob);
         rrci_free_object(heap, ob);
     }
-    rrci_end_slot(heap, &call);
+    rrci_end_slot(&heap->calls, &call);
     heap->calls.depth--;
 }
 
@@ -4733,7 +4733,7 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
     rrc_object *waiting = heap->waiting.later;
     int is_counted = heap->waiting.running && rrci_is_tracked(ob)
                   && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0;
-    if (rrci_slot_call_of(heap, ob) != NULL || (RRC_LINK(ob) != NULL && rrci_bias_was_forgotten(heap, ob)))
+    if (rrci_slot_call_of(&heap->calls, ob) != NULL || (RRC_LINK(ob) != NULL && rrci_bias_was_forgotten(heap, ob)))
         return;
     if (rrci_in_collection(heap) || heap->state == RRCI_LAYER_RUNS || heap->calls.depth >= RRC_DEALLOC_DEPTH
         || (heap->waiting.running && heap->waiting.quota == 0 && !is_counted)) {
@@ -4759,7 +4759,7 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
 
 static RRCI_NOINLINE void rrci_free_light_block(rrc_heap *heap, rrc_object *ob)
 {
-    rrc_object *type = rrci_free_block(heap, ob, rrci_slot_call_of(heap, ob));
+    rrc_object *type = rrci_free_block(heap, ob, rrci_slot_call_of(&heap->calls, ob));
     if (type != NULL)
         rrci_drop_quietly(heap, type);
 }
@@ -4786,14 +4786,14 @@ static int rrci_is_ordering(const rrc_heap *heap)
 
 /* A maker of links that forgets the bias, or adds it twice, forgets it for all of its objects. Is this the first one of
    its type? (The last few types are remembered.) */
-static int rrci_is_news(rrc_heap *heap, rrc_object *ob)
+static int rrci_is_news(rrci_links *links, rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
     size_t i;
     for (i = 0; i < RRCI_BLAMED; i++)
-        if (type != NULL && heap->links.blamed[i] == type)
+        if (type != NULL && links->blamed[i] == type)
             return 0;
-    heap->links.blamed[heap->links.blamed_at++ % RRCI_BLAMED] = type;
+    links->blamed[links->blamed_at++ % RRCI_BLAMED] = type;
     return 1;
 }
 
@@ -4812,7 +4812,7 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
         return RRC_EREFCNT;
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, p, "it is still linked");
-    if (!rrci_is_news(heap, ob))
+    if (!rrci_is_news(&heap->links, ob))
         return RRC_EREFCNT;
     return rrci_error(heap, RRC_EREFCNT, function, ob, p, rrci_has_two_biases(ob) ? RRCI_TWO_BIASES : RRCI_NO_BIAS);
 }
@@ -4838,7 +4838,7 @@ RRCI_ALWAYS_INLINE int rrci_apply_rule(rrc_heap *heap, rrc_object *ob, intptr_t 
     } else if (count == 0 && rrci_in_slices(heap) && rrci_is_late(heap, ob)) {
         RRC_REFCNT(ob)++;               /* it has to stay in its place for now, and is still watched */
         rrci_gc_head_of(ob)->is.word |= RRCI_GC_SOON;
-    } else if (count == 0 && rrci_slot_call_of(heap, ob) == NULL) {     /* (else its tp_dealloc goes on) */
+    } else if (count == 0 && rrci_slot_call_of(&heap->calls, ob) == NULL) {     /* (else its tp_dealloc goes on) */
         RRC_REFCNT(ob)++;
         rrci_enqueue(heap, ob);
     }
@@ -5181,7 +5181,7 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
    was called for, or be held for others. */
 static RRCI_COLD void rrci_hold_by_link(rrc_heap *heap, rrc_object *ob, int is_p)
 {
-    rrci_slot_call *call = rrci_slot_call_of(heap, ob);
+    rrci_slot_call *call = rrci_slot_call_of(&heap->calls, ob);
     if (rrci_is_condemned(heap, ob)) {
         RRC_REFCNT(ob)++;
         rrci_event(heap, ob, RRCI_EVENT_HELD);
@@ -5209,7 +5209,7 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
     if (RRCI_UNLIKELY(RRC_REFCNT(ob) < 0 || heap->calls.slot_calls != NULL || RRCI_LISTENS(heap)))
         rrci_hold_by_link(heap, ob, (kind & RRCI_O) == 0);
     if (rrci_is_tracked(ob))
-        rrci_forget_cleared(heap, rrci_gc_head_of(ob));
+        rrci_forget_cleared(&heap->tracked, rrci_gc_head_of(ob));
     RRC_LINK(ob) = p;
     if (rrci_has_gc_head(ob)) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -5538,7 +5538,8 @@ static int rrci_was_found(const rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_is_tracked(ob))
         return rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED;
-    return heap->machine.stage == RRCI_RELINK && (!rrci_has_gc_head(ob) || !rrci_is_alive(heap, rrci_gc_head_of(ob)));
+    return heap->machine.stage == RRCI_RELINK
+        && (!rrci_has_gc_head(ob) || !rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)));
 }
 
 /* Do the hooks contradict each other here? q is the result of survivor. Returns the address to go on
@@ -5988,7 +5989,7 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(const rrci_search *search, rrc_object *
         || (list == RRCI_UNTRACKED && !(rrci_is_linked_ob(ob) && rrci_has_gc_head(ob) && RRC_LINK(ob) != NULL)))
         return;
     if (search->is_divided) {
-        if (list == RRCI_TRACKED && rrci_is_alive(search->heap, head))
+        if (list == RRCI_TRACKED && rrci_is_alive(&search->heap->machine, head))
             return;
         rrci_see(search, ob, head);
     }
@@ -6114,7 +6115,7 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
         if (search->is_wrong)
             break;
 #endif
-        if (rrci_is_alive(search->heap, rrci_gc_head_of(ob))) {
+        if (rrci_is_alive(&search->heap->machine, rrci_gc_head_of(ob))) {
             if (leaves_out)
                 continue;
         } else if (search->is_divided) {
@@ -6209,7 +6210,7 @@ RRCI_ALWAYS_INLINE int rrci_keeps_p(rrc_heap *heap, rrc_object *ob)
 static void rrci_reach_linked(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (rrci_is_alive(heap, head))
+    if (rrci_is_alive(&heap->machine, head))
         return;
     head->is.word ^= RRCI_GC_COLOR;
     RRC_REFCNT(ob) &= INTPTR_MAX;
@@ -6225,7 +6226,7 @@ RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob, uintptr_
     if (rrci_is_gc_type(RRC_TYPE(ob))) {
         const rrci_gc_head *head = rrci_gc_head_of(ob);
         if (rrci_gc_list(head) == RRCI_TRACKED) {
-            if (rrci_is_below(search->heap, head, level))
+            if (rrci_is_below(&search->heap->machine, head, level))
                 rrci_make_alive(search->heap, ob, level);
             return;
         }
@@ -6304,9 +6305,9 @@ static void rrci_drain_gray(rrci_search *search)
     }
 }
 
-static int rrci_has_gray(const rrc_heap *heap)
+static int rrci_has_gray(const rrci_machine *machine)
 {
-    return heap->machine.gray.in != heap->machine.gray.out;
+    return machine->gray.in != machine->gray.out;
 }
 
 /* While the search is open: visit what rrc_marked, or rrc_incref in a hook, made alive. (A trace hook that marks at
@@ -6364,7 +6365,7 @@ static rrc_object *rrci_next_marked(rrc_heap *heap, int *kind, size_t *index)
                 RRCI_PREFETCH(rrci_at(list, *index + RRCI_AHEAD)->p);
                 RRCI_PREFETCH_HEADS(rrci_at(list, *index + RRCI_AHEAD)->ob);
             }
-            if (rrci_is_in_tracked(link->ob) && !rrci_is_alive(heap, rrci_gc_head_of(link->ob))
+            if (rrci_is_in_tracked(link->ob) && !rrci_is_alive(&heap->machine, rrci_gc_head_of(link->ob))
                 && RRC_HOST_SURVIVOR(heap, link->p) != NULL)
                 return link->ob;
         }
@@ -6398,7 +6399,7 @@ static int rrci_ask_host(rrci_search *search)
 /* Has this search not found ob alive, which is tracked, or linked with a scratch word? */
 static int rrci_is_white(const rrc_heap *heap, rrc_object *ob)
 {
-    if (!rrci_has_gc_head(ob) || rrci_is_alive(heap, rrci_gc_head_of(ob)))
+    if (!rrci_has_gc_head(ob) || rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)))
         return 0;
     return rrci_is_tracked(ob) ? rrci_is_in_tracked(ob) : rrci_is_linked_ob(ob);
 }
@@ -6433,18 +6434,18 @@ static int rrci_weigh_tracked(rrci_search *search)
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         RRCI_PREFETCH_OBJECT(list, i);
-        if (!rrci_is_hole(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob)))
+        if (!rrci_is_hole(ob) && !rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)))
             rrci_gc_head_of(ob)->is.refs = 0;
     }
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         RRCI_PREFETCH_OBJECT(list, i);
-        if (!rrci_is_hole(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob)))
+        if (!rrci_is_hole(ob) && !rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)))
             rrci_traverse(search, ob, rrci_visit_weigh);
     }
     for (i = 0; i < list->count && !search->is_wrong; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        if (!rrci_is_hole(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_is_wrapper(heap, ob)
+        if (!rrci_is_hole(ob) && !rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)) && rrci_is_wrapper(heap, ob)
             && rrci_is_held_after_all(search, ob)) {
             rrci_make_alive(heap, ob, 0);
             found = 1;
@@ -6584,7 +6585,7 @@ static void rrci_scan(rrci_search *search)
         if (RRCI_UNLIKELY(rrci_is_hole(ob)))
             continue;
         head = rrci_gc_head_of(ob);
-        if (!rrci_is_alive(heap, head)) {
+        if (!rrci_is_alive(&heap->machine, head)) {
             intptr_t outside = RRCI_LISTENS(heap) ? RRC_REFCNT(ob) >= 0 : rrci_unexplained(search, ob);
             if (outside < 0 && rrci_is_exact(search, ob))
                 rrci_too_many_visits(search, ob);
@@ -6615,7 +6616,7 @@ static void rrci_reset_scratch(rrc_heap *heap)
         if (rrci_is_hole(ob))
             continue;
         rrci_unwatch(ob);
-        rrci_whiten(heap, rrci_gc_head_of(ob));
+        rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
     }
     heap->machine.alive = 0;
 }
@@ -6650,7 +6651,7 @@ static void rrci_reset_part(rrci_search *search)
             rrci_fill_hole(heap, i);
         } else {
             rrci_unwatch(ob);
-            rrci_whiten(heap, rrci_gc_head_of(ob));
+            rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
         }
     }
 }
@@ -6699,7 +6700,7 @@ static void rrci_keep_part(rrci_search *search)
         rrc_object *ob = *rrci_ob_at(list, heap->machine.cursor);
         RRCI_PREFETCH_OBJECT(list, heap->machine.cursor);
         search->units++;
-        if (rrci_is_hole(ob) || rrci_is_alive(heap, rrci_gc_head_of(ob)))
+        if (rrci_is_hole(ob) || rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)))
             continue;
         if (heap->machine.stage == RRCI_OWNED) {
             search->level = RRCI_GC_OWNED;
@@ -6731,7 +6732,7 @@ static void rrci_note_uncollectable(rrc_heap *heap, rrc_object *ob)
     if ((head->is.word & RRCI_GC_CLEARED) == 0 || heap->waiting.orders != RRCI_NO_ORDER)
         return;
     if ((head->is.word & RRCI_GC_UNCOLLECTABLE) == 0) {
-        rrci_set_uncollectable(heap, head, 1);
+        rrci_set_uncollectable(&heap->tracked, head, 1);
         rrci_error(heap, RRC_EUNCOLLECTABLE, "rrc_run_pending", ob, NULL, "");
     }
 }
@@ -6764,18 +6765,18 @@ static size_t rrci_aside_part(rrc_heap *heap, int keeps, size_t max)
         }
         head = rrci_gc_head_of(ob);
         is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
-        if (!rrci_is_below(heap, head, 0)) {
+        if (!rrci_is_below(&heap->machine, head, 0)) {
             rrci_forgive(heap, ob);
             if ((head->is.word & RRCI_GC_SOON) != 0) {  /* it was unlinked, and then C got hold of an owner */
                 head->is.word &= ~RRCI_GC_SOON;
                 rrci_drop_quietly(heap, ob);
             }
         } else if (rrci_goes_by_count(heap, ob, is_kept, keeps)) {
-            rrci_whiten(heap, head);
+            rrci_whiten(&heap->machine, head);
             if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)
                 RRC_REFCNT(ob) &= INTPTR_MAX;   /* it owns nothing */
             else
-                rrci_note_cleared(heap, head);
+                rrci_note_cleared(&heap->tracked, head);
         } else {
             if (!is_kept)
                 rrci_note_uncollectable(heap, ob);
@@ -6793,19 +6794,19 @@ static int rrci_all_alive(const rrc_heap *heap)
 
 /* The search is over: what it found alive is white from now on, and garbage is not, although nothing of it has
    been touched. */
-static void rrci_pronounce(rrc_heap *heap)
+static void rrci_pronounce(rrci_machine *machine)
 {
-    heap->machine.white ^= RRCI_GC_COLOR;
+    machine->white ^= RRCI_GC_COLOR;
 }
 
 /* ---- the machine ----
    Lua's singlestep is the model: one function does a piece of the current stage, and another one calls it. */
 
 /* Begin a stage that passes RRCI_TRACKED upwards. */
-static void rrci_begin_stage(rrc_heap *heap, rrci_stage stage)
+static void rrci_begin_stage(rrci_machine *machine, rrci_stage stage)
 {
-    heap->machine.stage = stage;
-    heap->machine.cursor = 0;
+    machine->stage = stage;
+    machine->cursor = 0;
 }
 
 /* Begin ASIDE, which passes RRCI_TRACKED downwards. */
@@ -6837,7 +6838,7 @@ static int rrci_next_links(rrc_heap *heap)
 /* Begin FINALIZABLE or OWNED. */
 static void rrci_begin_keeping(rrc_heap *heap, rrci_stage stage, uintptr_t keeping)
 {
-    rrci_begin_stage(heap, stage);
+    rrci_begin_stage(&heap->machine, stage);
     heap->machine.keeping = keeping;
     heap->machine.scan = SIZE_MAX;
 }
@@ -6858,7 +6859,7 @@ static void rrci_begin_machine(rrc_heap *heap, int searches)
     heap->machine.scan = 0;
     heap->machine.tracked_first = heap->tracked.list[RRCI_TRACKED].count;
     if (searches)
-        rrci_begin_stage(heap, RRCI_EXPLAIN);
+        rrci_begin_stage(&heap->machine, RRCI_EXPLAIN);
     else
         rrci_begin_links(heap, RRCI_ROOTS, RRCI_P_YOUNG);
 }
@@ -6870,7 +6871,7 @@ static int rrci_host_is_done(rrci_search *search)
     if (!search->with_host)
         return 1;
     RRC_HOST_PROPAGATE(heap);
-    return !rrci_has_gray(heap) && !rrci_ask_host(search);
+    return !rrci_has_gray(&heap->machine) && !rrci_ask_host(search);
 }
 
 /* Do a piece of the current stage. Returns 0 if there is nothing to do now. */
@@ -6890,7 +6891,7 @@ static int rrci_single(rrci_search *search)
             if (search->with_host)
                 rrci_begin_links(heap, RRCI_ROOTS, RRCI_P_YOUNG);
             else
-                rrci_begin_stage(heap, RRCI_SCAN);
+                rrci_begin_stage(&heap->machine, RRCI_SCAN);
         }
         break;
     case RRCI_ROOTS:
@@ -6902,7 +6903,7 @@ static int rrci_single(rrci_search *search)
         }
         rrci_root_links(search);
         if (heap->machine.cursor == 0 && !search->is_wrong && !rrci_next_links(heap))
-            rrci_begin_stage(heap, heap->machine.searched ? RRCI_SCAN : RRCI_DRAIN);
+            rrci_begin_stage(&heap->machine, heap->machine.searched ? RRCI_SCAN : RRCI_DRAIN);
         break;
     case RRCI_SCAN:
         rrci_scan(search);
@@ -6912,7 +6913,7 @@ static int rrci_single(rrci_search *search)
     case RRCI_DRAIN:
         rrci_drain_gray(search);
         if (!search->ends)
-            return rrci_has_gray(heap);
+            return rrci_has_gray(&heap->machine);
         if (rrci_host_is_done(search) && !(search->with_host && rrci_weigh_wrappers(search)))
             heap->machine.stage = RRCI_VERDICT;
         break;
@@ -6921,7 +6922,7 @@ static int rrci_single(rrci_search *search)
         if (heap->machine.cursor < heap->tracked.list[RRCI_TRACKED].count)
             break;
         rrci_drain_gray(search);
-        if (rrci_has_gray(heap) || (heap->machine.keeping != 0 && !rrci_host_is_done(search)))
+        if (rrci_has_gray(&heap->machine) || (heap->machine.keeping != 0 && !rrci_host_is_done(search)))
             break;
         if (heap->machine.stage == RRCI_FINALIZABLE) {
             rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
@@ -6968,7 +6969,7 @@ static void rrci_all_aside(rrc_heap *heap, int keeps)
 {
     int is_garbage = !rrci_all_alive(heap);
     heap->machine.alive = 0;
-    rrci_pronounce(heap);
+    rrci_pronounce(&heap->machine);
     if (is_garbage) {
         rrci_begin_aside(heap);
         rrci_aside_part(heap, keeps, SIZE_MAX);
@@ -6978,11 +6979,11 @@ static void rrci_all_aside(rrc_heap *heap, int keeps)
         heap->rest = RRCI_PARTING;
 }
 
-static void rrci_end_whole(rrc_heap *heap)
+static void rrci_end_whole(rrci_machine *machine)
 {
-    heap->machine.searched = 0;
-    heap->machine.scan = 0;
-    heap->machine.stage = RRCI_IDLE;
+    machine->searched = 0;
+    machine->scan = 0;
+    machine->stage = RRCI_IDLE;
 }
 
 /* A search among C objects alone. */
@@ -7002,7 +7003,7 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
     rrci_keep_finalizable(&search);
     if (heap->machine.searched)
         rrci_all_aside(heap, 0);
-    rrci_end_whole(heap);
+    rrci_end_whole(&heap->machine);
     heap->state = state;
 }
 
@@ -7094,7 +7095,7 @@ static void rrci_spare_garbage(rrc_heap *heap, rrc_object *ob, int is_open, cons
         ob = *rrci_ob_at(list, i);
         if (rrci_is_hole(ob))
             continue;
-        if (rrci_is_below(heap, rrci_gc_head_of(ob), 0))
+        if (rrci_is_below(&heap->machine, rrci_gc_head_of(ob), 0))
             rrci_color(heap, ob, rrci_gc_head_of(ob), 0);
         rrci_gc_head_of(ob)->is.refs = 0;
     }
@@ -7170,7 +7171,7 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
     rrci_sweep_young(heap, function);
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS && !keeps; kind++)
         rrci_return_late(heap, (rrci_gc_kind)kind, first[kind]);
-    rrci_end_whole(heap);
+    rrci_end_whole(&heap->machine);
 }
 
 /* ---- collections in slices: the mutator runs between their functions ---- */
@@ -7217,7 +7218,7 @@ static void rrci_finish_marking(rrc_heap *heap, rrci_search *search, int is_earl
 static int rrci_is_held_now(const rrc_heap *heap, rrc_object *ob)
 {
     if (heap->machine.searched && rrci_is_in_tracked(ob))
-        return rrci_is_alive(heap, rrci_gc_head_of(ob));
+        return rrci_is_alive(&heap->machine, rrci_gc_head_of(ob));
     return rrc_refcnt(ob) > 0 && RRC_REFCNT(ob) >= 0;
 }
 
@@ -7257,7 +7258,7 @@ static void rrci_finish_search(rrc_heap *heap, const char *function)
     }
     if (heap->machine.searched) {
         rrci_note_search(heap);
-        rrci_pronounce(heap);
+        rrci_pronounce(&heap->machine);
     }
     heap->state = heap->rest;
 }
@@ -7321,7 +7322,7 @@ static void rrci_open_slices(rrc_heap *heap, const char *function)
     rrci_finish_marking(heap, &search, 1, function);
     for (i = 0; i < list->count && heap->machine.searched && heap->tracked.finalizable > 0; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        if (!rrci_is_hole(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_is_finalizable(ob))
+        if (!rrci_is_hole(ob) && !rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)) && rrci_is_finalizable(ob))
             rrci_make_alive(heap, ob, 0);
     }
     if (RRCI_PROXIES_HAVE_STATE)
@@ -7347,7 +7348,7 @@ static size_t rrci_aside_slice(rrc_heap *heap, size_t max)
 /* The host has marked the p of ob. */
 static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_is_in_tracked(ob) && rrci_is_below(heap, rrci_gc_head_of(ob), heap->machine.keeping))
+    if (rrci_is_in_tracked(ob) && rrci_is_below(&heap->machine, rrci_gc_head_of(ob), heap->machine.keeping))
         rrci_find_alive(heap, ob, heap->machine.keeping);
 }
 
@@ -7357,7 +7358,7 @@ RRCI_ALWAYS_INLINE int rrci_takes_reports(rrc_heap *heap)
     if (heap->machine.plan == RRCI_NO_SEARCH)
         return 0;
     if (rrci_in_slices(heap))
-        return rrci_is_searching(heap)
+        return rrci_is_searching(&heap->machine)
             && (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_OPEN);
     return (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
             || heap->state == RRCI_OPEN)
@@ -7429,7 +7430,7 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
 #define rrci_all_alive(heap) 1
 #define rrci_reset_scratch(heap) ((void)0)
 #define rrci_keep_whole_garbage(heap, function) ((void)0)
-#define rrci_end_whole(heap) ((void)0)
+#define rrci_end_whole(machine) ((void)0)
 #define rrci_collect_c(heap, function) ((void)0)
 #define rrci_is_in_doubt(heap) 0
 #define rrci_do_garbage(heap) 0
@@ -7737,9 +7738,9 @@ static void rrci_call_waiting(rrc_heap *heap, rrc_object *ob, rrci_gc_kind to,
     RRC_REFCNT(ob)++;                   /* as user code may untrack ob */
     RRC_REFCNT(ob) &= INTPTR_MAX;
     count = rrc_refcnt(ob);
-    rrci_begin_slot(heap, &call, ob);
+    rrci_begin_slot(&heap->calls, &call, ob);
     RRC_HOST_GUARD(heap, slot, ob);
-    rrci_end_slot(heap, &call);
+    rrci_end_slot(&heap->calls, &call);
     if (rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob))) {
         if (call.is_reached || rrc_refcnt(ob) > count)
             rrci_absolve_all(heap, ob);
@@ -7781,12 +7782,12 @@ static void rrci_clear_waiting(rrc_heap *heap, rrci_gc_kind kind)
     rrc_object *ob = rrci_take_waiting(heap, kind);
     rrci_slot_call call;
     heap->waiting.quota -= !(rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 1);     /* (else when it leaves the queue) */
-    rrci_begin_slot(heap, &call, ob);
+    rrci_begin_slot(&heap->calls, &call, ob);
     if (rrci_references(heap, ob) > 1)
         RRC_HOST_GUARD(heap, rrci_call_clear, ob);
-    rrci_end_slot(heap, &call);
+    rrci_end_slot(&heap->calls, &call);
     if (rrci_is_tracked(ob) && !call.is_reached) {
-        rrci_note_cleared(heap, rrci_gc_head_of(ob));
+        rrci_note_cleared(&heap->tracked, rrci_gc_head_of(ob));
         if (!RRCI_LISTENS(heap))
             rrci_watch(ob);
     }
@@ -8054,7 +8055,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         if (rrci_reserve_lists(heap, 0, tracked) != RRC_OK)
             return RRC_ENOMEM;
     }
-    rrci_whiten(heap, rrci_gc_head_of(ob));
+    rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
     rrci_note_change(heap, ob);
     heap->machine.changed++;
@@ -8159,7 +8160,7 @@ static void rrci_end_walk(rrc_heap *heap)
         return;
     heap->tracked.walked = 0;
     heap->tracked.waiting_holes = 0;
-    for (kind = rrci_is_searching(heap) ? RRCI_WEAKREFS : RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
+    for (kind = rrci_is_searching(&heap->machine) ? RRCI_WEAKREFS : RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         rrci_fill_holes(heap, &heap->tracked.list[kind], (uintptr_t)kind);
 }
 
@@ -8474,8 +8475,9 @@ static int rrci_is_owned_view(rrc_heap *heap, rrc_object *ob)
 static int rrci_visit_garbage(rrc_object *ob, void *arg)
 {
     rrci_garbage *found = (rrci_garbage *)arg;
+    rrc_heap *heap = found->search.heap;
     if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_in_tracked(ob)
-        && rrci_is_below(found->search.heap, rrci_gc_head_of(ob), 0) && !rrci_is_owned_view(found->search.heap, ob))
+        && rrci_is_below(&heap->machine, rrci_gc_head_of(ob), 0) && !rrci_is_owned_view(heap, ob))
         found->count++;
     return 0;
 }
@@ -8501,11 +8503,11 @@ static void rrci_let_wait(rrc_heap *heap)
     size_t others = 0, i;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        others += (size_t)(rrci_is_below(heap, rrci_gc_head_of(ob), 0) && !rrci_can_wait(heap, ob));
+        others += (size_t)(rrci_is_below(&heap->machine, rrci_gc_head_of(ob), 0) && !rrci_can_wait(heap, ob));
     }
     for (i = 0; others > 0 && i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        if (!rrci_is_below(heap, rrci_gc_head_of(ob), 0) || !rrci_can_wait(heap, ob))
+        if (!rrci_is_below(&heap->machine, rrci_gc_head_of(ob), 0) || !rrci_can_wait(heap, ob))
             continue;
         rrci_color(heap, ob, rrci_gc_head_of(ob), 0);
         rrci_gc_head_of(ob)->is.refs = 0;
@@ -8540,7 +8542,7 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
         rrci_set_cycles_aside(heap);
     else if (heap->machine.searched)
         rrci_reset_scratch(heap);
-    rrci_end_whole(heap);
+    rrci_end_whole(&heap->machine);
     for (k = 0; orders == RRCI_BY_OWNERS && n == 0 && k < 2; k++)
         n = rrci_watch_owners(heap, kinds[k]) + rrci_watch_owners(heap, kinds[k] + RRCI_YOUNG);
     heap->machine.plan = RRCI_UNDECIDED;
@@ -8575,7 +8577,7 @@ static void rrci_order(rrc_heap *heap, const char *function)
     heap->waiting.orders = RRCI_NO_ORDER;
     for (i = 0; i < tracked->count; i++) {
         rrc_object *ob = *rrci_ob_at(tracked, i);
-        rrci_forget_cleared(heap, rrci_gc_head_of(ob));
+        rrci_forget_cleared(&heap->tracked, rrci_gc_head_of(ob));
         RRC_REFCNT(ob) &= INTPTR_MAX;
     }
 }
@@ -8675,7 +8677,7 @@ static void rrci_free_tables(rrc_heap *heap)
             rrci_gc_remove(heap, ob);
         }
     while (heap->memory.pool != NULL)
-        rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
+        rrci_free_table(heap, rrci_take_chunk(&heap->memory), sizeof(rrci_chunk));
     rrci_free_table(heap, heap->links.directory.block,
                     heap->links.directory.capacity * RRCI_LISTS * sizeof(rrci_chunk *));
     rrci_free_table(heap, heap->tracked.directory.block,
@@ -9024,7 +9026,7 @@ static void rrci_check_tracked(rrci_checker *checker)
             if (head->is.word >> RRCI_GC_SHIFT != i || rrci_gc_list(head) != kind)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "the GC head of a tracked object is damaged");
             finalizable += rrci_is_finalizable(ob) != 0;
-            if (kind > RRCI_TRACKED && RRC_REFCNT(ob) >= 0 && rrci_slot_call_of(heap, ob) == NULL)
+            if (kind > RRCI_TRACKED && RRC_REFCNT(ob) >= 0 && rrci_slot_call_of(&heap->calls, ob) == NULL)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it waits as garbage, but is not watched");
             rrci_check_outside(checker, ob);
         }

@@ -85,7 +85,7 @@ control p_of_what_is_held_is_not_traced dict "$(in_function rrci_get_hold 's/rrc
 # The search.
 control nothing_is_watched dict "$(in_function rrci_see 's/rrci_watch(ob);/;/')"
 control unheld_links_are_not_watched dict "$(in_function rrci_root_link 's/rrci_watch(ob);/;/')"
-control entries_move dict "$(in_function rrci_gc_take_out 's/kind == RRCI_TRACKED && rrci_is_searching(heap)/0/')"
+control entries_move dict "$(in_function rrci_gc_take_out 's/kind == RRCI_TRACKED && rrci_is_searching(&heap->machine)/0/')"
 control gray_entries_are_lost dict "$(in_function rrci_gc_take_out 's/rrci_hole(head->is.refs)/rrci_hole(0)/')"
 control holes_at_the_end_stay dict "$(in_function rrci_gc_take_out 's/for (; heap->tracked.holes > 0 /for (; 0 /')"
 control the_alive_are_not_gray dict "$(in_function rrci_make_alive 's/rrci_push_gray(heap, &heap->machine.gray, ob);/;/')"

@@ -1231,7 +1231,7 @@ static void rrci_explain_edges(rrci_weighing *weighing)
         if (search->is_wrong)
             return;
 #endif
-        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
+        if (!rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)))
             rrci_see(search, ob, rrci_gc_head_of(ob));
         rrci_compare_edges(weighing, ob, rrci_visit_reference);
         head = rrci_mirror_head_of(ob);
@@ -1278,7 +1278,7 @@ static void rrci_sift(rrci_search *search)
         if (rrci_is_hole(ob))
             continue;
         head = rrci_gc_head_of(ob);
-        outside = rrci_is_alive(heap, head) ? 1 : rrci_unexplained(search, ob);
+        outside = rrci_is_alive(&heap->machine, head) ? 1 : rrci_unexplained(search, ob);
         if (outside < 0 && rrci_is_weak(ob)) {
             rrci_too_many_visits(search, ob);
             return;
@@ -1286,7 +1286,7 @@ static void rrci_sift(rrci_search *search)
         head->is.refs = 0;
         if (outside != 0) {
             rrci_stay_strong(heap, ob);
-            if (!rrci_is_alive(heap, head))
+            if (!rrci_is_alive(&heap->machine, head))
                 rrci_color(heap, ob, head, 0);  /* (it can be weak still, as its edge node has died) */
         } else if (!rrci_is_held_by_link(heap, ob)) {
             closed->step.suspects++;
@@ -1482,7 +1482,7 @@ static void rrci_release_tracked(rrci_search *search)
             continue;
         }
         if (closed->step.is_given_up || (rrci_gc_head_of(ob)->is.word & RRCI_GC_COLOR) != heap->machine.white)
-            rrci_whiten(heap, rrci_gc_head_of(ob));
+            rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
         if (closed->step.code != RRC_OK || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0)
             rrci_release(heap, ob);
         closed->idle += rrci_is_weak(ob) && rrci_is_p_linked(heap, ob);
@@ -1746,7 +1746,7 @@ static void rrci_begin_explaining(rrc_heap *heap)
     closed->step.stage = RRCI_STEP_WEIGH;
     heap->rest = RRCI_LAYER_RESTS;
     heap->machine.searched = 1;
-    rrci_begin_stage(heap, RRCI_EXPLAIN);
+    rrci_begin_stage(&heap->machine, RRCI_EXPLAIN);
 }
 
 /* Weighing is over, and the entries of RRCI_TRACKED may move again. */
@@ -1829,7 +1829,7 @@ static void rrci_sift_part(rrci_search *search)
     if (closed->step.suspects == 0 && heap->tracked.uncollectable + heap->tracked.cleared == 0)
         rrci_end_weighing(heap);
     else
-        rrci_begin_stage(heap, RRCI_SCAN);
+        rrci_begin_stage(&heap->machine, RRCI_SCAN);
 }
 
 /* RRCI_STEP_WEIGH, which finds garbage of C alone, by stages of the machine up to RRCI_ASIDE. */
@@ -1863,7 +1863,7 @@ static void rrci_find_garbage_of_c(rrci_weighing *weighing)
         rrci_single(search);
         if (heap->machine.stage == RRCI_VERDICT) {
             int is_over = rrci_all_alive(heap);
-            rrci_pronounce(heap);
+            rrci_pronounce(&heap->machine);
             if (is_over)
                 rrci_end_weighing(heap);
             else
