@@ -112,11 +112,71 @@ class TestProcess < Minitest::Test
   end
 
   def test_cycles_and_finalizers_at_the_end
-    assert_runs "at_exit\nfinalizer \ndealloc 1\ndealloc 2\ndealloc 3\n[[3, true]]\n", AT_END + <<~RUBY
+    assert_runs "at_exit\nfinalizer \ndealloc 2\ndealloc 1\ndealloc 3\n[[3, true]]\n", AT_END + <<~RUBY
       $x, $y, $z = Nodes::Node.new(1), Nodes::Node.new(2), Nodes::FinalNode.new(3)
       $x[0], $y[0], $x[1], $z[0], $z[1] = $y, $x, proc { $x }, true, $z
       Nodes.on_dealloc(->(id) { say "dealloc \#{id}"; say Nodes.finalized.inspect if id == 3 })
     RUBY
+  end
+
+  # Node 1 owns node 2 through a Ruby object.
+  OWNERS = {
+    "a_hash" => "{ k: $x }",
+    "arrays" => "[[$x]]",
+    "an_instance_variable" => "Object.new.tap { |o| o.instance_variable_set(:@x, $x) }",
+    "a_method" => "[$x].method(:first)",
+    "a_closure" => "closure($x).tap(&:call)",
+    "a_binding" => "scope($x)",
+    "a_fiber" => "fiber($x).tap(&:resume)",
+    "an_enumerator" => "[$x].lazy.map { |y| y }",
+    "a_wrapper" => "Nodes::Node.new(0).tap { |n| n.instance_variable_set(:@x, [$x]) }",
+    "what_has_a_class" => "[Class.new, self, $x]"
+  }.freeze
+
+  OWNING = <<~RUBY
+    def closure(x) = proc { BOX.id; x }
+    def scope(x) = binding
+    def fiber(x) = Fiber.new { Fiber.yield; x }
+    Nodes.on_dealloc(->(id) { $stdout.syswrite("\#{id} ") if id > 0; GC.start; GC.compact })
+  RUBY
+  MADE = ["BOX = Nodes::Node.new(1)", "$x = Nodes::Node.new(2)"].freeze
+
+  # (Without an order, the one that was made last goes first; if both are owned, the other one.)
+  OWNERS.each do |name, owner|
+    define_method("test_owners_by_#{name}_go_first") do
+      MADE.permutation { |made| assert_runs "1 2 ", "#{OWNING}#{made.join('; ')}; BOX[0] = #{owner}" }
+    end
+  end
+
+  # One marking after another.
+  def test_owners_of_owners_go_first
+    assert_runs "#{[*1..40].join(' ')} ", OWNING + <<~RUBY
+      nodes = (1..40).map { |i| Nodes::Node.new(i) }
+      nodes.each_cons(2) { |a, b| a[0] = { k: [b] } }
+      $nodes = nodes.shuffle(random: Random.new(1))
+    RUBY
+  end
+
+  def test_owners_in_cycles_all_go
+    output, status = in_a_new_ruby(OWNING + <<~RUBY)
+      #{MADE.join("\n")}
+      BOX[0] = { k: $x }
+      $x[0] = [BOX, $y = Nodes::FinalNode.new(3)]
+      $y[0] = proc { $y }
+    RUBY
+    assert status.success?, "#{status.inspect}: #{output}"
+    assert_equal %w[1 2 3], output.split.sort
+  end
+
+  # Each marking meets all of the many objects. Their number is limited.
+  def test_the_order_takes_limited_time
+    before = Process.times.cutime
+    assert_runs "", <<~RUBY
+      many = Array.new(1_000_000) { |i| i.to_s }
+      nodes = Array.new(300) { Nodes::Node.new }
+      nodes.each_cons(2) { |a, b| a[0] = [b, many] }
+    RUBY
+    assert_operator Process.times.cutime - before, :<, 15
   end
 
   def test_what_c_holds_at_the_end_is_left_to_it

@@ -77,12 +77,10 @@ static inline void host_trace(rrc_gcref p)
 {
     if (rrb.mode == RRB_TRACING || rrb.mode == RRB_SHOWING)
         rb_gc_mark_movable((VALUE)p);
-    else if (rrb.mode == RRB_EXACT)
+    else if (rrb.mode == RRB_EXACT || rrb.mode == RRB_ENDING)
         rrb_exact_trace((VALUE)p);
     else if (rrb.mode == RRB_IDLE)      /* the mutator, while Ruby marks in slices: as if the gate got a reference */
         rb_gc_writebarrier(rrb.gate, (VALUE)p);         /* (before that is black, p is left to the last call) */
-    else if (rrb.mode == RRB_ENDING)    /* it is disposed of in any case; survivor sees that it was traced */
-        rrb_forget((VALUE)p);
 }
 
 static rrc_gcref host_survivor(rrc_gcref ref)
@@ -108,9 +106,7 @@ static rrc_gcref host_survivor(rrc_gcref ref)
             return ref;
         break;
     case RRB_ENDING:
-        if (!rrb_is_wrapper(p) || (rrb.is_open && RTYPEDDATA_DATA(p) == NULL))
-            return ref;
-        break;
+        return rrb_exact_is_marked(p) ? ref : NULL;
     default:
         return ref;
     }
@@ -136,7 +132,7 @@ static inline int host_has_state(rrc_gcref ref)
 
 #define RRC_HOST_TRACE(heap, p) host_trace(p)
 #define RRC_HOST_SURVIVOR(heap, p) host_survivor(p)
-#define RRC_HOST_PROPAGATE(heap) (rrb.mode == RRB_EXACT ? rrb_exact_propagate() : (void)0)
+#define RRC_HOST_PROPAGATE(heap) (rrb.mode == RRB_EXACT || rrb.mode == RRB_ENDING ? rrb_exact_propagate() : (void)0)
 #define RRC_HOST_IS_YOUNG(heap, p) host_is_young(p)
 #define RRC_HOST_HAS_STATE(heap, p) host_has_state(p)
 #define RRC_HOST_GUARD(heap, slot, ob) rrb_guard((heap), (slot), (ob))
@@ -215,7 +211,7 @@ void rrb_press(void)
     ptrdiff_t bytes = rrb.unreported;
     if (rrb.job_was_astray && RUBY_ATOMIC_EXCHANGE(rrb.job_was_astray, 0))
         rrb_schedule();
-    if ((bytes < REPORT_STEP && bytes > -REPORT_STEP) || rrb.closing || rb_during_gc())
+    if ((bytes < REPORT_STEP && bytes > -REPORT_STEP) || rrb.is_closed || rb_during_gc())
         return;
     rrb.unreported = 0;
     rb_gc_adjust_memory_usage(bytes);
@@ -310,7 +306,7 @@ static void run_job(void *unused)
     rrc_stats stats;
     int minor_started;
     (void)unused;
-    if (is_astray() || rrb.closing)
+    if (is_astray() || rrb.ending)
         return;
     if (rrb.guards > 0) {               /* inside user code: when that is done */
         rrb.job_was_early = 1;
@@ -333,7 +329,7 @@ static void run_job(void *unused)
 
 void rrb_schedule(void)
 {
-    if (is_astray() || rrb.closing)
+    if (is_astray() || rrb.is_closed)
         return;
 #ifdef HAVE_RB_POSTPONED_JOB_PREREGISTER
     rb_postponed_job_trigger(rrb.job);
@@ -381,7 +377,7 @@ size_t rrb_run_pending(size_t max)
 size_t rrc_ruby_run_pending(size_t max)
 {
     rrb_need_gvl("rrc_ruby_run_pending");
-    if (rrb.closing)
+    if (rrb.is_closed)
         return 0;
     if (rrb.guards == 0)
         start_wanted();
@@ -394,7 +390,7 @@ size_t rrc_ruby_run_pending(size_t max)
 static void host_collect(void *userdata)
 {
     (void)userdata;
-    if (!rrb.closing)
+    if (!rrb.is_closed)
         rb_gc_start();
 }
 
@@ -493,7 +489,7 @@ static void root_mark(void *unused)
 {
     int is_first;
     (void)unused;
-    if (rrb.closing)
+    if (rrb.is_closed)
         return;
     if (!rb_during_gc()) {
         if (is_asked_by_others())
@@ -522,7 +518,7 @@ static void root_mark(void *unused)
    the root has marked all young values that C holds. (Data: the rrc_object.) */
 static void wrapper_mark(void *data)
 {
-    if (data == &rrb_no_object || rrb.closing)
+    if (data == &rrb_no_object || rrb.is_closed)
         return;
     if (!rb_during_gc()) {
         if (is_asked_by_others())
@@ -602,7 +598,7 @@ static void go_on_later(void)
 static void on_gc_event(VALUE tracepoint, void *unused)
 {
     (void)unused;
-    if (rrb.closing)
+    if (rrb.is_closed)
         return;
     switch (rb_tracearg_event_flag(rb_tracearg_from_tracepoint(tracepoint))) {
     case RUBY_INTERNAL_EVENT_GC_ENTER:
@@ -631,7 +627,7 @@ static void on_gc_event(VALUE tracepoint, void *unused)
 static void root_compact(void *unused)
 {
     (void)unused;
-    if (rrb.closing)
+    if (rrb.is_closed)
         return;
     rrb.mode = RRB_MOVING;
     rrc_links_moved(rrb.heap);
@@ -673,41 +669,29 @@ void rrb_need_hooks(void)
     }
 }
 
-/* Dissolve the links of all wrappers, and of no values: as if a collection had found that
-   Ruby refers to no wrapper any more. (From 4.0 on, a marking may have begun that Ruby gives up at its end, and with
-   it a search in slices.) */
-static void release_wrappers(void)
+/* The heap ends, and p loses its object. */
+static void host_parted(void *userdata, rrc_gcref p, rrc_object *ob)
 {
-    rrb_stop_slices();
-    rrb_leave_all_states();
-    rrb.mode = RRB_ENDING;
-    rrb.is_open = 1;
-    rrc_major_collection_trace(rrb.heap);
-    rrb.is_open = 0;
-    rrc_major_collection_free(rrb.heap);
-    rrb.mode = RRB_IDLE;
+    (void)userdata;
+    (void)ob;
+    if (rrb_is_wrapper((VALUE)p))
+        rrb_leave_state((VALUE)p);
+    rrb_forget((VALUE)p);
 }
 
 /* The end: what C does not hold is deallocated now. It is a finalizer of Ruby's, of the root:
    these run after every at_exit, when the other threads are gone, and the others run before it;
-   Ruby works as ever, and what Ruby objects own is still there. So deallocs find their values, until
-   no wrapper is left to be released (or they go on making new ones). */
+   Ruby works as ever, and what Ruby objects own is still there. So deallocs find all that their objects own. (From 4.0
+   on, a marking may have begun that Ruby gives up at its end, and with it a search in slices.) */
 static VALUE at_end(RB_BLOCK_CALL_FUNC_ARGLIST(unused, unused_data))
 {
-    rrc_stats stats;
-    int rounds = 10;
-    do {
-        release_wrappers();
-        rrc_get_stats(rrb.heap, &stats);
-        rrb_run_pending(0);
-    } while (stats.pending > 0 && --rounds > 0);
-    rrb.closing = 1;
-    if (rrb.hooks_on)
-        rb_tracepoint_disable(rrb.tracepoint);
-    release_wrappers();
+    rrb_stop_slices();
+    rrb.ending = 1;
     if (rrb.guards == 0)                /* (else a fiber was left inside a dealloc) */
         rrc_heap_free(rrb.heap);
     rrb.is_closed = 1;
+    if (rrb.hooks_on)
+        rb_tracepoint_disable(rrb.tracepoint);
     return Qnil;
 }
 
@@ -747,7 +731,7 @@ void rrb_init_collector(void)
 {
     rrc_desc desc = {
         .collect = host_collect, .realloc = host_realloc, .log = host_log, .native_bytes = host_native_bytes,
-        .demotes = 1, .incremental = 1,
+        .parted = host_parted, .mark_from_c = rrb_mark_from_c, .demotes = 1, .incremental = 1,
     };
     need_default_collector();
     rrb.heap = rrc_heap_new(&desc);

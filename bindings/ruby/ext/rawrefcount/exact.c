@@ -6,7 +6,9 @@
  * all that Ruby's roots reach is marked in a table, and with it the header's own
  * protocol runs as for any host that can finish its marking. It costs a look at every
  * object, and is done when there are twice as many finalizers to run as were left the
- * last time, or when Rawrefcount.collect is called. */
+ * last time, or when Rawrefcount.collect is called.
+ *
+ * At the end of the heap the table has what C objects reach through Ruby. */
 #include "internal.h"
 
 #include <ruby/ractor.h>
@@ -18,7 +20,8 @@ static struct {
     size_t size, count;         /* size is a power of two */
     VALUE *gray;
     size_t gray_count, gray_size;
-    int out_of_memory;          /* then all counts as marked */
+    size_t most;                /* objects to be marked; 0: all */
+    int gave_up;                /* too many, or no memory: then all counts as marked */
 } marked;
 
 static size_t place_of(VALUE v, size_t size)
@@ -68,10 +71,10 @@ static int push(VALUE v)
 void rrb_exact_trace(VALUE v)
 {
     VALUE *slot;
-    if (RB_SPECIAL_CONST_P(v) || marked.out_of_memory)
+    if (RB_SPECIAL_CONST_P(v) || marked.gave_up)
         return;
-    if (marked.count * 2 >= marked.size && !grow()) {
-        marked.out_of_memory = 1;
+    if ((marked.most > 0 && marked.count >= marked.most) || (marked.count * 2 >= marked.size && !grow())) {
+        marked.gave_up = 1;
         return;
     }
     slot = find(v);
@@ -80,12 +83,12 @@ void rrb_exact_trace(VALUE v)
     *slot = v;
     marked.count++;
     if (!push(v))
-        marked.out_of_memory = 1;
+        marked.gave_up = 1;
 }
 
 int rrb_exact_is_marked(VALUE v)
 {
-    return marked.out_of_memory || *find(v) == v;
+    return marked.gave_up || *find(v) == v;
 }
 
 static void visit(VALUE v, void *unused)
@@ -101,11 +104,33 @@ static void visit_root(const char *category, VALUE v, void *unused)
     rrb_exact_trace(v);
 }
 
+/* Is it a class, or compiled code? These lead to constants, and so to all that the program has. At the end of the heap
+   that tells nothing of who owns what. */
+static int is_of_program(VALUE v)
+{
+    enum { KIND_CLASS_REFERENCE = 1, KIND_METHOD = 6, KIND_CODE = 7 };      /* imemo_cref, imemo_ment, imemo_iseq */
+    int kind;
+    switch (RB_BUILTIN_TYPE(v)) {
+    case T_CLASS:
+    case T_ICLASS:
+    case T_MODULE:
+        return 1;
+    case T_IMEMO:
+        kind = (int)(RBASIC(v)->flags >> RUBY_FL_USHIFT) & 15;
+        return kind == KIND_CLASS_REFERENCE || kind == KIND_METHOD || kind == KIND_CODE;
+    default:
+        return 0;
+    }
+}
+
 /* (The objects of marked wrappers are asked for by the header: they need not be reported.) */
 void rrb_exact_propagate(void)
 {
-    while (marked.gray_count > 0 && !marked.out_of_memory)
-        rb_objspace_reachable_objects_from(marked.gray[--marked.gray_count], visit, NULL);
+    while (marked.gray_count > 0 && !marked.gave_up) {
+        VALUE v = marked.gray[--marked.gray_count];
+        if (rrb.mode == RRB_EXACT || !is_of_program(v))
+            rb_objspace_reachable_objects_from(v, visit, NULL);
+    }
 }
 
 static void forget_marks(void)
@@ -156,4 +181,30 @@ void rrb_exact_collection(void)
     rrb_settle_watched();               /* finalizers have run */
     left = rrb_count_finalizable();
     rrb.finalizable_limit = left * 2 < 1000 ? 1000 : left * 2;
+}
+
+/* In all markings of the end so many objects may be marked, and eight times as many as in the first. */
+#define MOST_AT_END ((size_t)1 << 20)
+
+/* (Ruby must not make objects in between, nor sweep: a stale word on the stack of a fiber could lead to what it has
+   freed. To disable it ends the sweep.) */
+void rrb_mark_from_c(void *unused, int on)
+{
+    static VALUE was_disabled;
+    static size_t most;
+    (void)unused;
+    if (on) {
+        was_disabled = rb_gc_disable();
+        marked.most = most;
+        marked.gave_up = !grow();
+        rrb.mode = RRB_ENDING;
+        return;
+    }
+    rrb.mode = RRB_IDLE;
+    most = most == 0 ? MOST_AT_END + 7 * marked.count : most - marked.count;
+    if (most == 0)
+        most = 1;
+    forget_marks();
+    if (!RTEST(was_disabled))
+        rb_gc_enable();
 }

@@ -2,7 +2,7 @@
  *
  *     collector.c   the heap, and its part in Ruby's collections
  *     usercode.c    what slots run
- *     exact.c       a marking of our own, for cycles with finalizers
+ *     exact.c       a marking of our own, for cycles with finalizers and for the order of the end
  *     objects.c     wrappers, values, calls, classes
  *     states.c      what a wrapper leaves behind for the finalizer of its object
  *     objspace.c    C references as ObjectSpace shows them
@@ -31,7 +31,7 @@ typedef enum rrb_mode {
     RRB_SETTLING,       /* links are sorted by age anew */
     RRB_SHOWING,        /* the mutator looks at what objects refer to: objspace.c */
     RRB_EXACT,          /* we mark by ourselves: exact.c */
-    RRB_ENDING          /* the process ends: no wrapper survives, each value does */
+    RRB_ENDING          /* ... what C holds, as the heap ends */
 } rrb_mode;
 
 /* The state of the binding; Ruby has one VM in a process. Not in Ruby's memory, so that
@@ -57,7 +57,7 @@ typedef struct rrb_state {
     int in_slices;              /* rrc_major_collection_start was called; its free function was not yet */
     int unsettled;              /* a collection went by without us: ages are not up to date */
     int recovering;             /* ... and it is being made good */
-    int closing;                /* at the end: no links are made any more */
+    int ending;                 /* the process ends: nothing is collected unasked */
     int is_closed;              /* ... and the heap is freed; Ruby may be gone, too */
     int guards;                 /* threads that run slots, or are about to */
     int job_was_early;          /* pending work could not be done inside user code */
@@ -131,7 +131,6 @@ void rrb_watch(VALUE wrapper);
 size_t rrb_count_watched(void);
 void rrb_watch_nothing(void);           /* no wrapper is linked */
 void rrb_leave_state(VALUE wrapper);    /* it loses its object: note its state, if a finalizer can look for it */
-void rrb_leave_all_states(void);        /* all wrappers lose their objects */
 VALUE rrb_class_in_state(const rrc_object *ob);             /* of its next wrapper, or 0 */
 void rrb_take_state(VALUE wrapper, const rrc_object *ob);   /* a new wrapper gets what was noted */
 void rrb_drop_state(const rrc_object *ob);
@@ -153,6 +152,7 @@ size_t rrb_count_finalizable(void);     /* what could be garbage that only this 
 void rrb_exact_trace(VALUE p);
 void rrb_exact_propagate(void);
 int rrb_exact_is_marked(VALUE p);
+void rrb_mark_from_c(void *unused, int on);     /* a hook of the heap */
 
 /* view.c */
 void rrb_init_view(void);

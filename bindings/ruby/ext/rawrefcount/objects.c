@@ -48,7 +48,7 @@ static void need_memory(const void *result)
 
 void rrb_need_open(void)
 {
-    if (rrb.closing)
+    if (rrb.is_closed)
         rb_raise(rb_eRuntimeError, "rawrefcount: Ruby is shutting down, and the C objects are gone");
 }
 
@@ -190,7 +190,7 @@ VALUE rrc_ruby_wrap_unlinked(rrc_object *ob)
     rrc_gcref p;
     VALUE klass, wrapper;
     rrb_need_gvl("rrc_ruby_wrap");
-    if (ob == NULL || rrb.closing)
+    if (ob == NULL || rrb.is_closed)
         return Qnil;
     p = rrc_to_obj(rrb.heap, ob);       /* (one that waits for its end can bear a marker) */
     if (p != NULL)
@@ -230,7 +230,7 @@ VALUE rrc_ruby_wrap_new(VALUE klass, rrc_object *ob)
         rrb_need_open();
         need_memory(NULL);
     }
-    if (rrb.closing || rrc_ruby_is_value(ob)) {
+    if (rrb.is_closed || rrc_ruby_is_value(ob)) {
         VALUE value = rrc_ruby_wrap(ob);
         rrc_decref(rrb.heap, ob);
         return value;
@@ -325,7 +325,7 @@ void rrc_ruby_dispose(VALUE wrapper)
     if (!rrb_is_wrapper(wrapper))
         wrong_type(wrapper, "Rawrefcount::Object");
     ob = RTYPEDDATA_DATA(wrapper);
-    if (ob == NULL || rrb.closing)
+    if (ob == NULL || rrb.is_closed)
         return;
     if (ob != &rrb_no_object)
         rrb_leave_state(wrapper);
@@ -458,7 +458,6 @@ VALUE rrc_ruby_call(rrc_object *callable, int argc, const VALUE *argv)
     rrb_need_gvl("rrc_ruby_call");
     if (rrb.is_closed)                  /* Ruby itself may be gone */
         return Qnil;
-    rrb_need_open();
     value = rrc_ruby_wrap(callable);
     if (NIL_P(value) && callable != NULL && callable->ob_type == &value_type)
         rb_raise(rb_eRuntimeError, "the value is gone: it was garbage with all that refers to it");
@@ -509,7 +508,7 @@ static VALUE call_as_ensure(VALUE arg)
 static int call_protected(call_args args, VALUE *result)
 {
     int tag = 0;
-    if (!rrb.closing)
+    if (!rrb.is_closed)
         rb_protect(call_as_ensure, (VALUE)&args, &tag);
     if (result != NULL)
         *result = tag == 0 ? args.result : Qnil;

@@ -225,14 +225,6 @@ void rrb_leave_state(VALUE wrapper)
         note_state(wrapper);
 }
 
-void rrb_leave_all_states(void)
-{
-    size_t i;
-    for (i = 0; i < watched.count; i++)
-        if (has_state_for_finalizer(watched.wrapper[i]))
-            note_state(watched.wrapper[i]);
-}
-
 static int mark_variable(ID name, VALUE value, st_data_t unused)
 {
     (void)name;
