@@ -99,6 +99,7 @@ MUTANTS = {
   "wrappers_are_held_as_values" => ["objects.c", "    ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj", "    ob = 0 ? NULL : rrc_from_obj"],
   "wrapped_objects_are_light" => ["objects.c", "(rrc_gcref)wrapper, ob, RRC_O)", "(rrc_gcref)wrapper, ob, RRC_O | RRC_LIGHT)", "wrappers"],
   "the_parted_are_not_forgotten" => ["collector.c", "    rrb_forget((VALUE)p);\n}", "    (void)0;\n}", "process"],
+  "scripts_get_what_is_cleared" => ["usercode.c", "        rrb_forget(rrb_value_of(ob));", "        (void)0;", "slots"],
   "the_end_has_no_order" => ["collector.c", " .mark_from_c = rrb_mark_from_c,", "", "process"],
   "constants_are_owned" => ["exact.c", "        if (rrb.mode == RRB_EXACT || !is_of_program(v))", "        if (1 || is_of_program(v))", "process"],
   "code_owns_constants" => ["exact.c", "        return kind == KIND_CLASS_REFERENCE || kind == KIND_METHOD || kind == KIND_CODE;", "        return kind < 0;", "process"],

@@ -127,7 +127,6 @@ class TestProcess < Minitest::Test
     "a_method" => "[$x].method(:first)",
     "a_closure" => "closure($x).tap(&:call)",
     "a_binding" => "scope($x)",
-    "a_fiber" => "fiber($x).tap(&:resume)",
     "an_enumerator" => "[$x].lazy.map { |y| y }",
     "a_wrapper" => "Nodes::Node.new(0).tap { |n| n.instance_variable_set(:@x, [$x]) }",
     "what_has_a_class" => "[Class.new, self, $x]"
@@ -136,7 +135,6 @@ class TestProcess < Minitest::Test
   OWNING = <<~RUBY
     def closure(x) = proc { BOX.id; x }
     def scope(x) = binding
-    def fiber(x) = Fiber.new { Fiber.yield; x }
     Nodes.on_dealloc(->(id) { $stdout.syswrite("\#{id} ") if id > 0; GC.start; GC.compact })
   RUBY
   MADE = ["BOX = Nodes::Node.new(1)", "$x = Nodes::Node.new(2)"].freeze

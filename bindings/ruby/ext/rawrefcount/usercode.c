@@ -318,6 +318,8 @@ void rrb_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), rrc_objec
     slot_call call = { heap, slot, ob };
     int is_finalizer = slot == RRC_TYPE(ob)->tp_finalize;
     rrb_need_gvl("rrc_decref");
+    if (rrb.ending && !is_finalizer && slot != RRC_TYPE(ob)->tp_clear_weakrefs && rrb_value_of(ob) != 0)
+        rrb_forget(rrb_value_of(ob));   /* it is cleared, and so no script may get it */
     if (rrb.is_closed)                  /* Ruby itself may be gone */
         slot(heap, ob);
     else
