@@ -23,9 +23,17 @@ PyObject *PyCFunction_NewEx(PyMethodDef *def, PyObject *self, PyObject *module)
     return PyCMethod_New(def, self, module, NULL);
 }
 
-PyCFunction PyCFunction_GetFunction(PyObject *op) { return F(op)->m_ml->ml_meth; }
-PyObject *PyCFunction_GetSelf(PyObject *op) { return F(op)->m_ml->ml_flags & METH_STATIC ? NULL : F(op)->m_self; }
-int PyCFunction_GetFlags(PyObject *op) { return F(op)->m_ml->ml_flags; }
+static int check(PyObject *op)
+{
+    if (op != NULL && PyCFunction_Check(op))
+        return 1;
+    PyErr_BadInternalCall();
+    return 0;
+}
+
+PyCFunction PyCFunction_GetFunction(PyObject *op) { return check(op) ? F(op)->m_ml->ml_meth : NULL; }
+PyObject *PyCFunction_GetSelf(PyObject *op) { return !check(op) || F(op)->m_ml->ml_flags & METH_STATIC ? NULL : F(op)->m_self; }
+int PyCFunction_GetFlags(PyObject *op) { return check(op) ? F(op)->m_ml->ml_flags : -1; }
 
 static void function_dealloc(PyObject *op)
 {
@@ -112,9 +120,22 @@ static PyObject *function_call(PyObject *op, PyObject *args, PyObject *kwargs)
     return PyObject_VectorcallDict(op, _PyTuple_ITEMS(args), (size_t)PyTuple_GET_SIZE(args), kwargs);
 }
 
+/* A __doc__, without the signature that may stand in front of it; None, if there is nothing else. */
+PyObject *py_doc(const char *name, const char *doc)
+{
+    const char *dot = strrchr(name, '.'), *end;
+    size_t n;
+    name = dot != NULL ? dot + 1 : name;
+    n = strlen(name);
+    end = doc != NULL && strncmp(doc, name, n) == 0 && doc[n] == '(' ? strstr(doc, ")\n--\n\n") : NULL;
+    if (end != NULL && strstr(doc, "\n\n") == end + 4)
+        doc = end + 6;
+    return doc != NULL && *doc != '\0' ? PyUnicode_DecodeUTF8(doc, (Py_ssize_t)strlen(doc), "replace") : Py_NewRef(Py_None);
+}
+
 static PyObject *function_repr(PyObject *op) { return PyUnicode_FromFormat("<built-in function %s>", F(op)->m_ml->ml_name); }
 static PyObject *function_name(PyObject *op, void *none) { (void)none; return PyUnicode_FromString(F(op)->m_ml->ml_name); }
-static PyObject *function_doc(PyObject *op, void *none) { (void)none; return F(op)->m_ml->ml_doc != NULL ? PyUnicode_FromString(F(op)->m_ml->ml_doc) : Py_NewRef(Py_None); }
+static PyObject *function_doc(PyObject *op, void *none) { (void)none; return py_doc(F(op)->m_ml->ml_name, F(op)->m_ml->ml_doc); }
 static PyObject *function_self(PyObject *op, void *none) { (void)none; return Py_NewRef(F(op)->m_self != NULL ? F(op)->m_self : Py_None); }
 static PyObject *function_module(PyObject *op, void *none) { (void)none; return Py_NewRef(F(op)->m_module != NULL ? F(op)->m_module : Py_None); }
 
@@ -335,6 +356,8 @@ PyObject *PyObject_VectorcallDict(PyObject *callable, PyObject *const *args, siz
 
 PyObject *PyVectorcall_Call(PyObject *callable, PyObject *args, PyObject *kwargs)
 {
+    if (PyVectorcall_Function(callable) == NULL && !PyCFunction_Check(callable))
+        return PyErr_Format(PyExc_TypeError, "'%.200s' object does not support vectorcall", Py_TYPE(callable)->tp_name);
     return PyObject_VectorcallDict(callable, _PyTuple_ITEMS(args), (size_t)PyTuple_GET_SIZE(args), kwargs);
 }
 

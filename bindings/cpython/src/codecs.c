@@ -829,6 +829,10 @@ PyObject *PyUnicode_AsEncodedString(PyObject *op, const char *encoding, const ch
 {
     const code *how = code_of(encoding);
     PyObject *bytes;
+    if (!PyUnicode_Check(op)) {
+        PyErr_BadArgument();
+        return NULL;
+    }
     if (how != NULL)
         return how->kind == UTF8 ? py_encode_utf8(op, errors) : encode(op, how, errors);
     bytes = PyCodec_Encode(op, encoding, errors);

@@ -185,7 +185,7 @@ static PyObject *conjugate(PyObject *op, PyObject *none)
     return PyComplex_FromDoubles(Z(op).real, -Z(op).imag);
 }
 
-static PyMethodDef methods[] = { { "conjugate", conjugate, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
+static PyMethodDef methods[] = { { "conjugate", conjugate, METH_NOARGS, NULL }, { "__format__", py_format_spec, METH_O, NULL }, { NULL, NULL, 0, NULL } };
 static PyMemberDef members[] = {
     { "real", T_DOUBLE, offsetof(PyComplexObject, cval.real), READONLY, NULL },
     { "imag", T_DOUBLE, offsetof(PyComplexObject, cval.imag), READONLY, NULL }, { NULL, 0, 0, 0, NULL }

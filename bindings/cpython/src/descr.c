@@ -206,13 +206,25 @@ static int member_set(PyObject *op, PyObject *x, PyObject *value)
 
 /* All definitions begin with their name. */
 static PyObject *descr_name(PyObject *op, void *none) { (void)none; return PyUnicode_FromString(*(const char **)D(op)->def); }
-static PyGetSetDef descr_getset[] = { { "__name__", descr_name, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL } };
+
+static PyObject *descr_doc(PyObject *op, void *none)
+{
+    const char *doc = Py_IS_TYPE(op, &PyGetSetDescr_Type) ? ((PyGetSetDef *)D(op)->def)->doc
+                    : Py_IS_TYPE(op, &PyMemberDescr_Type) ? ((PyMemberDef *)D(op)->def)->doc : ((PyMethodDef *)D(op)->def)->ml_doc;
+    (void)none;
+    return py_doc(*(const char **)D(op)->def, doc);
+}
+
+static PyGetSetDef descr_getset[] = {
+    { "__name__", descr_name, NULL, NULL, NULL }, { "__doc__", descr_doc, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL }
+};
+static PyMemberDef descr_members[] = { { "__objclass__", T_OBJECT, offsetof(descr, type), READONLY, NULL }, { NULL, 0, 0, 0, NULL } };
 
 #define DESCR_TYPE(name, text, ...) \
     PyTypeObject name = { \
         PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = text, .tp_basicsize = sizeof(descr), \
         .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_dealloc = descr_dealloc, .tp_traverse = descr_traverse, \
-        .tp_getset = descr_getset, __VA_ARGS__ \
+        .tp_getset = descr_getset, .tp_members = descr_members, __VA_ARGS__ \
     }
 DESCR_TYPE(PyMethodDescr_Type, "method_descriptor", .tp_descr_get = method_get, .tp_call = method_call);
 DESCR_TYPE(PyClassMethodDescr_Type, "classmethod_descriptor", .tp_descr_get = class_method_get);

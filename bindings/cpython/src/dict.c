@@ -186,7 +186,7 @@ Py_ssize_t PyDict_Size(PyObject *op)
 /* *at is the number of the next entry: a walk over all is linear. */
 int PyDict_Next(PyObject *op, Py_ssize_t *at, PyObject **key, PyObject **value)
 {
-    cvm_value d = check(op) ? (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op)) : CVM_NONE;
+    cvm_value d = PyDict_Check(op) ? (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op)) : CVM_NONE;
     size_t i = (size_t)*at;
     if (d == CVM_NONE)
         return 0;
@@ -210,7 +210,7 @@ int PyDict_Next(PyObject *op, Py_ssize_t *at, PyObject **key, PyObject **value)
 
 void PyDict_Clear(PyObject *op)
 {
-    cvm_value d = check(op) ? (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op)) : CVM_NONE;
+    cvm_value d = PyDict_Check(op) ? (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op)) : CVM_NONE;
     if (d == CVM_NONE)
         return;
     cvm_store(py_vm, d, &CVM_DICT_OF(d)->entries, CVM_NIL);
@@ -245,6 +245,8 @@ int PyDict_Merge(PyObject *op, PyObject *other, int override)
     PyObject *key, *value, *keys;
     Py_ssize_t at = 0, i;
     int code = 0;
+    if (!check(op))
+        return -1;
     if (PyDict_Check(other)) {
         while (code == 0 && PyDict_Next(other, &at, &key, &value)) {
             int known = override ? 0 : PyDict_Contains(op, key);
@@ -308,7 +310,7 @@ int PyDict_MergeFromSeq2(PyObject *op, PyObject *pairs, int override)
 
 PyObject *PyDict_Copy(PyObject *op)
 {
-    PyObject *copy = PyDict_New();
+    PyObject *copy = check(op) ? PyDict_New() : NULL;
     if (copy != NULL && PyDict_Update(copy, op) < 0)
         Py_CLEAR(copy);
     return copy;

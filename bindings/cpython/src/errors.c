@@ -336,6 +336,12 @@ static void set_context(PyObject **type, PyObject **value, PyObject **traceback)
 void PyErr_SetObject(PyObject *type, PyObject *value)
 {
     PyObject *traceback = NULL;
+    if (type != NULL && !py_ready(type))
+        return;
+    if (type != NULL && !PyExceptionClass_Check(type)) {
+        PyErr_Format(PyExc_SystemError, "exception %R is not a BaseException subclass", type);
+        return;
+    }
     Py_XINCREF(type);
     Py_XINCREF(value);
     PyErr_Clear();
@@ -439,7 +445,9 @@ PyObject *PyErr_SetFromErrnoWithFilenameObjects(PyObject *type, PyObject *name, 
     PyObject *value = name == NULL ? Py_BuildValue("is", code, strerror(code)) : name2 == NULL ? Py_BuildValue("isO", code, strerror(code), name)
                     : Py_BuildValue("isOiO", code, strerror(code), name, 0, name2);
     if (value != NULL)
-        PyErr_SetObject(type, value);
+        Py_SETREF(value, PyObject_Call(type, value, NULL));
+    if (value != NULL)
+        PyErr_SetObject((PyObject *)(void *)Py_TYPE(value), value);
     Py_XDECREF(value);
     return NULL;
 }
@@ -631,6 +639,12 @@ void PyErr_Print(void) { write_error(NULL); }
 int PyErr_WarnEx(PyObject *category, const char *message, Py_ssize_t level)
 {
     (void)level;
+    if (category != NULL && !py_ready(category))
+        return -1;
+    if (category != NULL && (!PyType_Check(category) || !PyType_IsSubtype((PyTypeObject *)(void *)category, (PyTypeObject *)(void *)PyExc_Warning))) {
+        PyErr_Format(PyExc_TypeError, "category must be a Warning subclass, not '%.200s'", Py_TYPE(category)->tp_name);
+        return -1;
+    }
     fprintf(stderr, "%s: %s\n", category != NULL ? ((PyTypeObject *)(void *)category)->tp_name : "RuntimeWarning", message);
     return 0;
 }

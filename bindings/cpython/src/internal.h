@@ -193,6 +193,7 @@ void py_call_at_exit(cvm *vm);
 /* ---- others ------------------------------------------------------------- */
 
 const PyMethodDef *py_def_of(PyObject *op);             /* of a method descriptor */
+PyObject *py_doc(const char *name, const char *doc);
 void py_empty_text(PyObject *op);                       /* all is zero then */
 PyObject *py_str(const char *text);                     /* interned, borrowed; NULL after a failure */
 extern PyTypeObject py_host_type, py_seqiter_type, py_calliter_type, py_listiter_type, py_managed_buffer_type;

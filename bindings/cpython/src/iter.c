@@ -9,7 +9,12 @@ typedef struct {
 
 PyObject *PySeqIter_New(PyObject *op)
 {
-    PyObject *it = _PyObject_GC_New(&py_seqiter_type);
+    PyObject *it;
+    if (!PySequence_Check(op)) {
+        PyErr_BadInternalCall();
+        return NULL;
+    }
+    it = _PyObject_GC_New(&py_seqiter_type);
     if (it == NULL)
         return NULL;
     ((seqiter *)(void *)it)->sequence = Py_NewRef(op);

@@ -145,8 +145,11 @@ int PyList_Append(PyObject *op, PyObject *item)
 
 PyObject *PyList_GetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high)
 {
-    Py_ssize_t i, n = PyList_GET_SIZE(op);
+    Py_ssize_t i, n;
     PyObject *part;
+    if (!check(op))
+        return NULL;
+    n = PyList_GET_SIZE(op);
     low = Py_MIN(Py_MAX(low, 0), n);
     high = Py_MIN(Py_MAX(high, low), n);
     part = PyList_New(high - low);
@@ -158,11 +161,12 @@ PyObject *PyList_GetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high)
 /* What goes is dropped last: that may run code which comes back here. */
 int PyList_SetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high, PyObject *items)
 {
-    PyObject *new_items = items != NULL ? PySequence_List(items) : PyList_New(0);
+    PyObject *new_items = !check(op) ? NULL : items != NULL ? PySequence_List(items) : PyList_New(0);
     PyObject *old;
-    Py_ssize_t n = PyList_GET_SIZE(op), m, i;
+    Py_ssize_t n, m, i;
     if (new_items == NULL)
         return -1;
+    n = PyList_GET_SIZE(op);
     low = Py_MIN(Py_MAX(low, 0), n);
     high = Py_MIN(Py_MAX(high, low), n);
     m = PyList_GET_SIZE(new_items);
@@ -375,6 +379,14 @@ static PyObject *repeat(PyObject *op, Py_ssize_t times)
     return result;
 }
 
+static PyObject *inplace_repeat(PyObject *op, Py_ssize_t times)
+{
+    PyObject *all = repeat(op, times);
+    int code = all != NULL ? PyList_SetSlice(op, 0, PY_SSIZE_T_MAX, all) : -1;
+    Py_XDECREF(all);
+    return code < 0 ? NULL : Py_NewRef(op);
+}
+
 static int contains(PyObject *op, PyObject *x)
 {
     Py_ssize_t i;
@@ -542,7 +554,7 @@ static PyMethodDef methods[] = {
 };
 static PySequenceMethods as_sequence = {
     .sq_length = length, .sq_concat = concat, .sq_repeat = repeat, .sq_item = item, .sq_ass_item = ass_item,
-    .sq_contains = contains, .sq_inplace_concat = inplace_concat
+    .sq_contains = contains, .sq_inplace_concat = inplace_concat, .sq_inplace_repeat = inplace_repeat
 };
 static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = py_subscript, .mp_ass_subscript = ass_subscript };
 

@@ -132,9 +132,22 @@ static PyObject *execute(PyModuleDef *def, const char *name)
 
 /* ---- contents ------------------------------------------------------------------------ */
 
-PyObject *PyModule_GetDict(PyObject *op) { return M(op)->dict; }
-void *PyModule_GetState(PyObject *op) { return M(op)->state; }
-PyModuleDef *PyModule_GetDef(PyObject *op) { return M(op)->def; }
+static int check(PyObject *op)
+{
+    return PyModule_Check(op) || PyErr_BadArgument();
+}
+
+PyObject *PyModule_GetDict(PyObject *op)
+{
+    if (PyModule_Check(op))
+        return M(op)->dict;
+    PyErr_BadInternalCall();
+    return NULL;
+}
+
+void *PyModule_GetState_DuringGC(PyObject *op) { return PyModule_Check(op) ? M(op)->state : NULL; }
+void *PyModule_GetState(PyObject *op) { return check(op) ? M(op)->state : NULL; }
+PyModuleDef *PyModule_GetDef(PyObject *op) { return check(op) ? M(op)->def : NULL; }
 
 int PyModule_GetToken_DuringGC(PyObject *op, void **result)
 {
@@ -150,16 +163,29 @@ int PyModule_GetToken(PyObject *op, void **result)
     return code;
 }
 
-PyObject *PyModule_GetNameObject(PyObject *op) { return PyObject_GetAttrString(op, "__name__"); }
+/* Borrowed. */
+static PyObject *name_of(PyObject *op)
+{
+    PyObject *name = check(op) ? PyDict_GetItemString(M(op)->dict, "__name__") : NULL;
+    if (name != NULL ? !PyUnicode_Check(name) : !PyErr_Occurred())
+        return PyErr_Format(PyExc_SystemError, "nameless module");
+    return name;
+}
+
+PyObject *PyModule_GetNameObject(PyObject *op) { return Py_XNewRef(name_of(op)); }
 
 const char *PyModule_GetName(PyObject *op)
 {
-    PyObject *name = PyDict_GetItemString(M(op)->dict, "__name__");
+    PyObject *name = name_of(op);
     return name != NULL ? PyUnicode_AsUTF8(name) : NULL;
 }
 
 int PyModule_AddObjectRef(PyObject *op, const char *name, PyObject *value)
 {
+    if (!PyModule_Check(op)) {
+        PyErr_SetString(PyExc_TypeError, "PyModule_AddObjectRef() first argument must be a module");
+        return -1;
+    }
     if (value == NULL) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_SystemError, "PyModule_AddObjectRef() must be called with an exception raised if value is NULL");
@@ -519,6 +545,8 @@ PyObject *PyImport_ImportModuleLevelObject(PyObject *name, PyObject *globals, Py
     Py_ssize_t dot;
     int named = from != NULL && from != Py_None ? PyObject_IsTrue(from) : 0;
     (void)locals;
+    if (!PyUnicode_Check(name))
+        return PyErr_Format(PyExc_TypeError, "module name must be a string");
     if (level > 0) {
         name = absolute_name(name, globals, level);
         op = name != NULL ? PyImport_Import(name) : NULL;

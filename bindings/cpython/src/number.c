@@ -279,7 +279,7 @@ PyObject *PyNumber_ToBase(PyObject *op, int base)
         return PyErr_Format(PyExc_SystemError, "PyNumber_ToBase: base must be 2, 8, 10 or 16");
     i = PyNumber_Index(op);
     if (i != NULL)
-        text = base == 10 ? PyObject_Str(i) : py_long_in_base(i, base, 1);
+        text = base == 10 ? PyLong_Type.tp_repr(i) : py_long_in_base(i, base, 1);
     Py_XDECREF(i);
     return text;
 }

@@ -139,7 +139,7 @@ PyObject *PyObject_ASCII(PyObject *op)
 
 int PyObject_Print(PyObject *op, FILE *out, int flags)
 {
-    PyObject *text = (flags & Py_PRINT_RAW) && op != NULL ? PyObject_Str(op) : PyObject_Repr(op);
+    PyObject *text = op == NULL ? PyUnicode_FromString("<nil>") : flags & Py_PRINT_RAW ? PyObject_Str(op) : PyObject_Repr(op);
     const char *utf8 = text != NULL ? PyUnicode_AsUTF8(text) : NULL;
     int ok = utf8 != NULL && fputs(utf8, out) >= 0;
     if (utf8 != NULL && !ok)

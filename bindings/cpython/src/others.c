@@ -162,7 +162,12 @@ PyObject *PyWeakref_NewProxy(PyObject *op, PyObject *callback)
 
 PyObject *PyWeakref_GetObject(PyObject *ref)
 {
-    PyObject *op = target(R(ref));
+    PyObject *op;
+    if (ref == NULL || !PyWeakref_Check(ref)) {
+        PyErr_BadInternalCall();
+        return NULL;
+    }
+    op = target(R(ref));
     return op != NULL ? op : Py_None;
 }
 
@@ -283,39 +288,59 @@ int PyCapsule_IsValid(PyObject *op, const char *name)
         && (name == NULL || C(op)->name == NULL ? name == C(op)->name : strcmp(name, C(op)->name) == 0);
 }
 
+static int check(PyObject *op, const char *function)
+{
+    if (op != NULL && PyCapsule_CheckExact(op) && C(op)->pointer != NULL)
+        return 1;
+    PyErr_Format(PyExc_ValueError, "%s called with invalid PyCapsule object", function);
+    return 0;
+}
+
 void *PyCapsule_GetPointer(PyObject *op, const char *name)
 {
+    if (!check(op, __func__))
+        return NULL;
     if (PyCapsule_IsValid(op, name))
         return C(op)->pointer;
     PyErr_SetString(PyExc_ValueError, "PyCapsule_GetPointer called with incorrect name");
     return NULL;
 }
 
-const char *PyCapsule_GetName(PyObject *op) { return C(op)->name; }
-void *PyCapsule_GetContext(PyObject *op) { return C(op)->context; }
+const char *PyCapsule_GetName(PyObject *op) { return check(op, __func__) ? C(op)->name : NULL; }
+void *PyCapsule_GetContext(PyObject *op) { return check(op, __func__) ? C(op)->context : NULL; }
 
 int PyCapsule_SetContext(PyObject *op, void *context)
 {
+    if (!check(op, __func__))
+        return -1;
     C(op)->context = context;
     return 0;
 }
 
 int PyCapsule_SetPointer(PyObject *op, void *pointer)
 {
+    if (pointer == NULL)
+        PyErr_SetString(PyExc_ValueError, "PyCapsule_SetPointer called with null pointer");
+    if (pointer == NULL || !check(op, __func__))
+        return -1;
     C(op)->pointer = pointer;
     return 0;
 }
 
 int PyCapsule_SetName(PyObject *op, const char *name)
 {
+    if (!check(op, __func__))
+        return -1;
     C(op)->name = name;
     return 0;
 }
 
-PyCapsule_Destructor PyCapsule_GetDestructor(PyObject *op) { return C(op)->destructor; }
+PyCapsule_Destructor PyCapsule_GetDestructor(PyObject *op) { return check(op, __func__) ? C(op)->destructor : NULL; }
 
 int PyCapsule_SetDestructor(PyObject *op, PyCapsule_Destructor at_end)
 {
+    if (!check(op, __func__))
+        return -1;
     C(op)->destructor = at_end;
     return 0;
 }

@@ -1,4 +1,4 @@
-/* spec.c - the small language of format specifications: `__format__` of str, int and float.
+/* spec.c - the small language of format specifications: `__format__` of str, int, float and complex.
  *
  *     [[fill]align][sign][z][#][0][width][grouping][.precision][type] */
 #include "internal.h"
@@ -9,7 +9,7 @@ typedef struct {
     char sign;                      /* + - blank */
     char grouping;                  /* , _ or 0 */
     char type;                      /* or 0 */
-    int no_negative_zero, alternate, zeros;
+    int no_negative_zero, alternate, zeros, is_part;        /* is_part: of a complex, which has no ".0" */
     Py_ssize_t width, precision;    /* -1: none */
 } spec;
 
@@ -185,7 +185,7 @@ static char *float_digits(double x, const spec *s)
     int precision = s->precision >= 0 ? (int)s->precision : 6, exponent;
     size_t room = (size_t)precision + 400;
     if (type == 0 && s->precision < 0)
-        return PyOS_double_to_string(x, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
+        return PyOS_double_to_string(x, 'r', 0, s->is_part ? 0 : Py_DTSF_ADD_DOT_0, NULL);
     text = PyMem_Malloc(room);
     if (text == NULL)
         return (void *)PyErr_NoMemory();
@@ -263,6 +263,35 @@ static PyObject *format_float(PyObject *op, double x, const spec *s)
     return result;
 }
 
+static PyObject *format_complex(PyObject *op, const spec *s)
+{
+    Py_complex z = PyComplex_AsCComplex(op);
+    PyObject *real = NULL, *imag, *both, *result;
+    spec part = *s;
+    int one = s->type == 0 && z.real == 0 && !signbit(z.real), brackets = s->type == 0 && !one;
+    if (s->type != 0 && strchr("eEfFgGn", s->type) == NULL)
+        return no_such(op, s->type);
+    if (s->fill == '0')
+        return not_with("Zero padding is not allowed in complex format specifier");
+    if (s->align == '=')
+        return not_with("'=' alignment flag is not allowed in complex format specifier");
+    part.width = -1;
+    part.is_part = 1;
+    if (s->type == 0 && s->precision >= 0)
+        part.type = 'g';
+    if (!one && (real = format_float(op, z.real, &part)) == NULL)
+        return NULL;
+    if (!one)
+        part.sign = '+';
+    imag = format_float(op, z.imag, &part);
+    both = imag == NULL ? NULL : one ? PyUnicode_FromFormat("%Uj", imag) : PyUnicode_FromFormat("%s%U%Uj%s", brackets ? "(" : "", real, imag, brackets ? ")" : "");
+    result = both != NULL ? pad(both, s, s->align != 0 ? s->align : '>', 0) : NULL;
+    Py_XDECREF(real);
+    Py_XDECREF(imag);
+    Py_XDECREF(both);
+    return result;
+}
+
 static PyObject *format_int(PyObject *op, const spec *s)
 {
     PyObject *text, *result;
@@ -319,5 +348,6 @@ PyObject *py_format_spec(PyObject *op, PyObject *text)
         return PyObject_Str(op);
     if (!parse(op, text, &s))
         return NULL;
-    return PyUnicode_Check(op) ? format_str(op, &s) : PyLong_Check(op) ? format_int(op, &s) : format_float(op, PyFloat_AsDouble(op), &s);
+    return PyUnicode_Check(op) ? format_str(op, &s) : PyLong_Check(op) ? format_int(op, &s) : PyComplex_Check(op) ? format_complex(op, &s)
+         : format_float(op, PyFloat_AsDouble(op), &s);
 }

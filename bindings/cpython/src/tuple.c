@@ -110,6 +110,8 @@ int PyTuple_SetItem(PyObject *op, Py_ssize_t i, PyObject *item)
 
 PyObject *PyTuple_GetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high)
 {
+    if (!check(op))
+        return NULL;
     low = Py_MIN(Py_MAX(low, 0), PyTuple_GET_SIZE(op));
     high = Py_MIN(Py_MAX(high, low), PyTuple_GET_SIZE(op));
     if (low == 0 && high == PyTuple_GET_SIZE(op) && PyTuple_CheckExact(op))

@@ -391,7 +391,7 @@ static int fill_dict(PyTypeObject *type, PyObject *dict)
     for (f = type->tp_members; f != NULL && f->name != NULL; f++)
         if (add(dict, f->name, PyDescr_NewMember(type, f)) < 0)
             return -1;
-    if (type->tp_doc != NULL && add(dict, "__doc__", PyUnicode_DecodeUTF8(type->tp_doc, (Py_ssize_t)strlen(type->tp_doc), "replace")) < 0)
+    if (add(dict, "__doc__", py_doc(type->tp_name, type->tp_doc)) < 0)
         return -1;
     return py_add_slot_wrappers(type, dict);
 }
@@ -1060,16 +1060,67 @@ static PyObject *type_getattro(PyObject *op, PyObject *name)
 
 static int type_setattro(PyObject *op, PyObject *name, PyObject *value)
 {
+    PyObject *meta;
     int code;
     if (!(TYPE(op)->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
         PyErr_Format(PyExc_TypeError, "cannot set '%U' attribute of immutable type '%s'", name, TYPE(op)->tp_name);
         return -1;
     }
+    meta = _PyType_Lookup(Py_TYPE(op), name);
+    if (meta != NULL && PyDescr_IsData(meta)) {
+        Py_INCREF(meta);
+        code = Py_TYPE(meta)->tp_descr_set(meta, op, value);
+        Py_DECREF(meta);
+        return code;
+    }
+    if (PyErr_Occurred())
+        return -1;
     code = value != NULL ? PyDict_SetItem(TYPE(op)->tp_dict, name, value) : PyDict_DelItem(TYPE(op)->tp_dict, name);
     return code < 0 ? -1 : py_fix_slots(TYPE(op));
 }
 
 static PyObject *get_name(PyObject *op, void *none) { (void)none; return PyType_GetName(TYPE(op)); }
+static PyObject *get_qualname(PyObject *op, void *none) { (void)none; return PyType_GetQualName(TYPE(op)); }
+
+/* name: "__name__" or "__qualname__". */
+static int is_new_name(PyObject *op, PyObject *value, const char *name)
+{
+    if (value != NULL && PyUnicode_Check(value))
+        return 1;
+    if (value == NULL)
+        PyErr_Format(PyExc_TypeError, "cannot delete '%s' attribute of immutable type '%s'", name, TYPE(op)->tp_name);
+    else
+        PyErr_Format(PyExc_TypeError, "can only assign string to %s.%s, not '%s'", TYPE(op)->tp_name, name, Py_TYPE(value)->tp_name);
+    return 0;
+}
+
+static int set_name(PyObject *op, PyObject *value, void *none)
+{
+    const char *utf8 = is_new_name(op, value, "__name__") ? PyUnicode_AsUTF8(value) : NULL;
+    char *text;
+    (void)none;
+    if (utf8 != NULL && strlen(utf8) != (size_t)PyUnicode_GET_LENGTH(value) && PyUnicode_FindChar(value, 0, 0, PY_SSIZE_T_MAX, 1) >= 0) {
+        PyErr_SetString(PyExc_ValueError, "type name must not contain null characters");
+        return -1;
+    }
+    text = utf8 != NULL ? copy_text(utf8) : NULL;
+    if (text == NULL)
+        return -1;
+    PyMem_Free(HEAP(op)->name_text);
+    TYPE(op)->tp_name = HEAP(op)->name_text = text;
+    Py_SETREF(HEAP(op)->ht_name, Py_NewRef(value));
+    return 0;
+}
+
+static int set_qualname(PyObject *op, PyObject *value, void *none)
+{
+    (void)none;
+    if (!is_new_name(op, value, "__qualname__"))
+        return -1;
+    Py_SETREF(HEAP(op)->ht_qualname, Py_NewRef(value));
+    return 0;
+}
+
 static PyObject *get_mro(PyObject *op, void *none) { (void)none; return py_type_mro(TYPE(op)); }
 static PyObject *get_dict(PyObject *op, void *none) { (void)none; return Py_XNewRef(py_type_dict(TYPE(op))); }
 static PyObject *get_base(PyObject *op, void *none) { (void)none; return Py_NewRef(TYPE(op)->tp_base != NULL ? OBJECT(TYPE(op)->tp_base) : Py_None); }
@@ -1090,13 +1141,19 @@ static PyObject *get_module(PyObject *op, void *none)
                                                             : PyUnicode_FromString("builtins");
 }
 
+static int set_module(PyObject *op, PyObject *value, void *none)
+{
+    (void)none;
+    return value != NULL ? PyDict_SetItemString(TYPE(op)->tp_dict, "__module__", value) : PyDict_DelItemString(TYPE(op)->tp_dict, "__module__");
+}
+
 static PyObject *method_mro(PyObject *op, PyObject *none) { PyObject *mro = py_type_mro(TYPE(op)), *list = mro != NULL ? PySequence_List(mro) : NULL; (void)none; Py_XDECREF(mro); return list; }
 
 static PyGetSetDef type_getset[] = {
-    { "__name__", get_name, NULL, NULL, NULL }, { "__qualname__", get_name, NULL, NULL, NULL },
+    { "__name__", get_name, set_name, NULL, NULL }, { "__qualname__", get_qualname, set_qualname, NULL, NULL },
     { "__mro__", get_mro, NULL, NULL, NULL }, { "__dict__", get_dict, NULL, NULL, NULL },
     { "__base__", get_base, NULL, NULL, NULL }, { "__bases__", get_bases, NULL, NULL, NULL },
-    { "__module__", get_module, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL }
+    { "__module__", get_module, set_module, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL }
 };
 static PyMethodDef type_methods[] = { { "mro", method_mro, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
 
@@ -1127,7 +1184,10 @@ PyObject *PyType_GetName(PyTypeObject *type)
                                                 : PyUnicode_FromString(dot != NULL ? dot + 1 : type->tp_name);
 }
 
-PyObject *PyType_GetQualName(PyTypeObject *type) { return PyType_GetName(type); }
+PyObject *PyType_GetQualName(PyTypeObject *type)
+{
+    return type->tp_flags & Py_TPFLAGS_HEAPTYPE ? Py_NewRef(HEAP(type)->ht_qualname) : PyType_GetName(type);
+}
 
 PyObject *PyType_GetModule(PyTypeObject *type)
 {

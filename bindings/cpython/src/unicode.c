@@ -328,10 +328,20 @@ PyObject *py_encode_utf8(PyObject *op, const char *errors)
 
 PyObject *PyUnicode_AsUTF8String(PyObject *op) { return py_encode_utf8(op, NULL); }
 
+/* A str, whose characters are there? */
+static int is_text(PyObject *op)
+{
+    if (op != NULL && PyUnicode_Check(op))
+        return PyUnicode_READY(op) == 0;
+    return PyErr_BadArgument();
+}
+
 Py_UNICODE *PyUnicode_AsUnicode(PyObject *op)
 {
-    PyUnicodeObject *u = _PyUnicode_Filled(op);
+    PyUnicodeObject *u = U(op);
     Py_ssize_t i;
+    if (!is_text(op))
+        return NULL;
     if (u->wstr != NULL)
         return u->wstr;
     u->wstr = PyMem_Malloc(((size_t)u->length + 1) * sizeof *u->wstr);
@@ -348,11 +358,8 @@ Py_UNICODE *PyUnicode_AsUnicode(PyObject *op)
 Py_UCS4 *PyUnicode_AsUCS4(PyObject *op, Py_UCS4 *to, Py_ssize_t room, int with_zero)
 {
     Py_ssize_t i, n;
-    if (!PyUnicode_Check(op) || PyUnicode_READY(op) < 0) {
-        if (!PyErr_Occurred())
-            PyErr_BadArgument();
+    if (!is_text(op))
         return NULL;
-    }
     n = PyUnicode_GET_LENGTH(op);
     if (room < n + (with_zero != 0)) {
         PyErr_SetString(PyExc_SystemError, "string is longer than the buffer");
@@ -493,14 +500,13 @@ int PyUnicode_FSDecoder(PyObject *op, void *result)
 
 Py_UCS4 *PyUnicode_AsUCS4Copy(PyObject *op)
 {
-    Py_ssize_t i, n = PyUnicode_GET_LENGTH(op);
-    Py_UCS4 *copy = PyMem_Malloc(((size_t)n + 1) * sizeof *copy);
-    if (copy == NULL)
-        return (void *)PyErr_NoMemory();
-    for (i = 0; i < n; i++)
-        copy[i] = PyUnicode_READ_CHAR(op, i);
-    copy[n] = 0;
-    return copy;
+    Py_UCS4 *copy;
+    Py_ssize_t n;
+    if (!is_text(op))
+        return NULL;
+    n = PyUnicode_GET_LENGTH(op) + 1;
+    copy = PyMem_New(Py_UCS4, n);
+    return copy != NULL ? PyUnicode_AsUCS4(op, copy, n, 1) : (void *)PyErr_NoMemory();
 }
 
 /* ---- interning ------------------------------------------------------------- */
@@ -544,8 +550,15 @@ PyObject *py_str(const char *text)
 
 int PyUnicode_Compare(PyObject *a, PyObject *b)
 {
-    PyUnicodeObject *x = _PyUnicode_Filled(a), *y = _PyUnicode_Filled(b);
-    Py_ssize_t i, n = Py_MIN(x->length, y->length);
+    PyUnicodeObject *x = U(a), *y = U(b);
+    Py_ssize_t i, n;
+    if (!PyUnicode_Check(a) || !PyUnicode_Check(b)) {
+        PyErr_Format(PyExc_TypeError, "Can't compare %.100s and %.100s", Py_TYPE(a)->tp_name, Py_TYPE(b)->tp_name);
+        return -1;
+    }
+    if (PyUnicode_READY(a) < 0 || PyUnicode_READY(b) < 0)
+        return -1;
+    n = Py_MIN(x->length, y->length);
     for (i = 0; i < n; i++) {
         Py_UCS4 c = PyUnicode_READ(x->kind, x->data, i), d = PyUnicode_READ(y->kind, y->data, i);
         if (c != d)
@@ -610,7 +623,8 @@ static int in_range(PyObject *op, Py_ssize_t i)
 {
     if (PyUnicode_Check(op) && i >= 0 && i < PyUnicode_GET_LENGTH(op))
         return 1;
-    PyErr_SetString(PyExc_IndexError, "string index out of range");
+    if (is_text(op))
+        PyErr_SetString(PyExc_IndexError, "string index out of range");
     return 0;
 }
 
@@ -627,6 +641,10 @@ int PyUnicode_WriteChar(PyObject *op, Py_ssize_t i, Py_UCS4 c)
         PyErr_SetString(PyExc_SystemError, "this str may not change any more");
         return -1;
     }
+    if (c > PyUnicode_MAX_CHAR_VALUE(op)) {
+        PyErr_SetString(PyExc_ValueError, "character out of range");
+        return -1;
+    }
     PyUnicode_WRITE(U(op)->kind, U(op)->data, i, c);
     return 0;
 }
@@ -634,7 +652,30 @@ int PyUnicode_WriteChar(PyObject *op, Py_ssize_t i, Py_UCS4 c)
 Py_ssize_t PyUnicode_CopyCharacters(PyObject *to, Py_ssize_t at, PyObject *from, Py_ssize_t start, Py_ssize_t n)
 {
     Py_ssize_t i;
+    if (!PyUnicode_Check(to) || !PyUnicode_Check(from)) {
+        PyErr_BadInternalCall();
+        return -1;
+    }
+    if (PyUnicode_READY(to) < 0 || PyUnicode_READY(from) < 0)
+        return -1;
+    if (at < 0 || start < 0 || at > PyUnicode_GET_LENGTH(to) || start > PyUnicode_GET_LENGTH(from) || n < 0) {
+        PyErr_SetString(n < 0 ? PyExc_SystemError : PyExc_IndexError, n < 0 ? "how_many cannot be negative" : "string index out of range");
+        return -1;
+    }
     n = Py_MIN(n, PyUnicode_GET_LENGTH(from) - start);
+    if (n > PyUnicode_GET_LENGTH(to) - at) {
+        PyErr_Format(PyExc_SystemError, "Cannot write %zi characters at %zi in a string of %zi characters", n, at, PyUnicode_GET_LENGTH(to));
+        return -1;
+    }
+    if (n > 0 && U(to)->seen) {
+        PyErr_SetString(PyExc_SystemError, "Cannot modify a string currently used");
+        return -1;
+    }
+    for (i = 0; PyUnicode_MAX_CHAR_VALUE(from) > PyUnicode_MAX_CHAR_VALUE(to) && i < n; i++)
+        if (PyUnicode_READ_CHAR(from, start + i) > PyUnicode_MAX_CHAR_VALUE(to)) {
+            PyErr_Format(PyExc_SystemError, "Cannot write a character of %U at %zi: it is too large", from, at + i);
+            return -1;
+        }
     for (i = 0; i < n; i++)
         PyUnicode_WRITE(U(to)->kind, U(to)->data, at + i, PyUnicode_READ_CHAR(from, start + i));
     return n;
@@ -642,7 +683,7 @@ Py_ssize_t PyUnicode_CopyCharacters(PyObject *to, Py_ssize_t at, PyObject *from,
 
 PyObject *_PyUnicode_Copy(PyObject *op)
 {
-    PyObject *copy = PyUnicode_New(PyUnicode_GET_LENGTH(op), PyUnicode_MAX_CHAR_VALUE(op));
+    PyObject *copy = is_text(op) ? PyUnicode_New(PyUnicode_GET_LENGTH(op), PyUnicode_MAX_CHAR_VALUE(op)) : NULL;
     if (copy != NULL && PyUnicode_CopyCharacters(copy, 0, op, 0, PyUnicode_GET_LENGTH(op)) < 0)
         Py_CLEAR(copy);
     return copy;
@@ -650,7 +691,12 @@ PyObject *_PyUnicode_Copy(PyObject *op)
 
 int PyUnicode_Resize(PyObject **op, Py_ssize_t n)
 {
-    PyObject *other = PyUnicode_New(n, PyUnicode_MAX_CHAR_VALUE(*op));
+    PyObject *other;
+    if (*op == NULL || !PyUnicode_Check(*op) || n < 0) {
+        PyErr_BadInternalCall();
+        return -1;
+    }
+    other = PyUnicode_New(n, PyUnicode_MAX_CHAR_VALUE(*op));
     if (other == NULL)
         return -1;
     PyUnicode_CopyCharacters(other, 0, *op, 0, Py_MIN(n, PyUnicode_GET_LENGTH(*op)));
@@ -660,7 +706,9 @@ int PyUnicode_Resize(PyObject **op, Py_ssize_t n)
 
 PyObject *PyUnicode_Substring(PyObject *op, Py_ssize_t start, Py_ssize_t end)
 {
-    Py_ssize_t n = PyUnicode_GET_LENGTH(op);
+    Py_ssize_t n = PyUnicode_GetLength(op);
+    if (n < 0)
+        return NULL;
     end = Py_MIN(end, n);
     if (start < 0 || end < 0)
         return PyErr_Format(PyExc_IndexError, "string index out of range");
@@ -743,9 +791,23 @@ static int matches(PyObject *op, Py_ssize_t at, PyObject *part, Py_ssize_t n)
     return 1;
 }
 
+/* Both are str? */
+static int are_texts(PyObject *op, PyObject *part)
+{
+    if (PyUnicode_Check(op) && PyUnicode_Check(part))
+        return PyUnicode_READY(op) == 0 && PyUnicode_READY(part) == 0;
+    PyErr_Format(PyExc_TypeError, "must be str, not %.100s", Py_TYPE(PyUnicode_Check(op) ? part : op)->tp_name);
+    return 0;
+}
+
 Py_ssize_t PyUnicode_Find(PyObject *op, PyObject *part, Py_ssize_t start, Py_ssize_t end, int direction)
 {
-    Py_ssize_t n = PyUnicode_GET_LENGTH(part), i;
+    Py_ssize_t n, i;
+    if (!are_texts(op, part))
+        return -2;
+    n = PyUnicode_GET_LENGTH(part);
+    if (start > PyUnicode_GET_LENGTH(op))
+        return -1;
     PySlice_AdjustIndices(PyUnicode_GET_LENGTH(op), &start, &end, 1);
     if (direction > 0) {
         for (i = start; i + n <= end; i++)
@@ -771,11 +833,11 @@ Py_ssize_t PyUnicode_FindChar(PyObject *op, Py_UCS4 c, Py_ssize_t start, Py_ssiz
 int PyUnicode_Tailmatch(PyObject *op, PyObject *part, Py_ssize_t start, Py_ssize_t end, int direction)
 {
     Py_ssize_t n;
-    if (!PyUnicode_Check(op) || !PyUnicode_Check(part)) {
-        PyErr_Format(PyExc_TypeError, "must be str, not %.100s", Py_TYPE(PyUnicode_Check(op) ? part : op)->tp_name);
+    if (!are_texts(op, part))
         return -1;
-    }
     n = PyUnicode_GET_LENGTH(part);
+    if (start > PyUnicode_GET_LENGTH(op))
+        return 0;
     PySlice_AdjustIndices(PyUnicode_GET_LENGTH(op), &start, &end, 1);
     return end - start >= n && matches(op, direction > 0 ? end - n : start, part, n);
 }
@@ -786,14 +848,19 @@ int PyUnicode_Contains(PyObject *op, PyObject *part)
         PyErr_Format(PyExc_TypeError, "'in <string>' requires string as left operand, not %.100s", Py_TYPE(part)->tp_name);
         return -1;
     }
-    return PyUnicode_Find(op, part, 0, PY_SSIZE_T_MAX, 1) >= 0;
+    return are_texts(op, part) ? PyUnicode_Find(op, part, 0, PY_SSIZE_T_MAX, 1) >= 0 : -1;
 }
 
 PyObject *PyUnicode_Replace(PyObject *op, PyObject *from, PyObject *to, Py_ssize_t most)
 {
-    Py_ssize_t at = 0, n = PyUnicode_GET_LENGTH(from), length = PyUnicode_GET_LENGTH(op), found;
-    PyObject *result = PyUnicode_New(0, 0), *part;
+    Py_ssize_t at = 0, n, length, found;
+    PyObject *result, *part;
     int is_first = 1;
+    if (!are_texts(op, from) || !are_texts(op, to))
+        return NULL;
+    n = PyUnicode_GET_LENGTH(from);
+    length = PyUnicode_GET_LENGTH(op);
+    result = PyUnicode_New(0, 0);
     if (most < 0)
         most = PY_SSIZE_T_MAX;
     while (result != NULL && most-- > 0) {

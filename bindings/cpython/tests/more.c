@@ -439,6 +439,7 @@ static void memory(void)
     say("print: %d", PyObject_Print(op, out, 0));
     say("print: %d", PyObject_Print(PyList_GET_ITEM(op, 0), out, Py_PRINT_RAW));
     say("print: %d", PyObject_Print(PyList_GET_ITEM(op, 0), out, 0));
+    say("print: %d", PyObject_Print(NULL, out, 0));
     rewind(out);
     n = fread(text, 1, sizeof text - 1, out);
     text[n] = '\0';
@@ -485,9 +486,79 @@ static void classes(void)
     Py_DECREF(type);
 }
 
+/* ---- names of types, docs; lists in place; what is beyond the end ------------------------------ */
+
+static PyObject *none_of(PyObject *self, PyObject *none) { (void)self, (void)none; Py_RETURN_NONE; }
+
+static void names_and_docs(void)
+{
+    static PyMethodDef with_signature = { "f", none_of, METH_NOARGS, "f($self, /)\n--\n\nDoes nothing." };
+    static PyMethodDef without = { "f", none_of, METH_NOARGS, "f(x): a\n\nparagraph" }, bare = { "f", none_of, METH_NOARGS, "f()\n--\n\n" };
+    PyObject *type = PyObject_CallFunction((PyObject *)&PyType_Type, "s(){}", "Named"), *op = PyObject_CallNoArgs(type);
+    PyObject *number = PyLong_FromLong(3), *text = PyUnicode_FromString("Other"), *descr;
+    show_code("a new name", PyObject_SetAttrString(type, "__name__", text));
+    show("its name", PyObject_GetAttrString(type, "__name__"));
+    show("its other name", PyObject_GetAttrString(type, "__qualname__"));
+    say("%s", ((PyTypeObject *)(void *)type)->tp_name);
+    show("in an error", PyNumber_Add(op, number));
+    show_code("another", PyObject_SetAttrString(type, "__qualname__", text));
+    show("its other name", PyType_GetQualName((PyTypeObject *)(void *)type));
+    show_code("a number", PyObject_SetAttrString(type, "__name__", number));
+    show_code("no name", PyObject_SetAttrString(type, "__name__", NULL));
+    show_code("of int", PyObject_SetAttrString((PyObject *)&PyLong_Type, "__name__", text));
+    show_code("its module", PyObject_SetAttrString(type, "__module__", text));
+    show("its module", PyObject_GetAttrString(type, "__module__"));
+    show("no doc", PyObject_GetAttrString(op, "__doc__"));
+    show("a doc", PyObject_GetAttrString(descr = PyDescr_NewMethod((PyTypeObject *)(void *)type, &with_signature), "__doc__"));
+    show_code("its type", PyObject_GetAttrString(descr, "__objclass__") == type);
+    Py_DECREF(descr);
+    Py_DECREF(type);
+    show("a doc", PyObject_GetAttrString(descr = PyCFunction_New(&without, NULL), "__doc__"));
+    Py_DECREF(descr);
+    show("nothing but a signature", PyObject_GetAttrString(descr = PyCFunction_New(&bare, NULL), "__doc__"));
+    Py_DECREF(descr);
+    Py_DECREF(op);
+    Py_DECREF(type);
+    Py_DECREF(number);
+    Py_DECREF(text);
+}
+
+static void at_the_end(void)
+{
+    PyObject *list = Py_BuildValue("[ii]", 1, 2), *three = PyLong_FromLong(3), *text = PyUnicode_FromString("ab"), *empty = PyUnicode_New(0, 0), *result;
+    result = PyNumber_InPlaceMultiply(list, three);
+    show_code("the same list", result == list);
+    show("three times", result);
+    show("none", PySequence_InPlaceRepeat(list, 0));
+    show("True in base 10", PyNumber_ToBase(Py_True, 10));
+    show_code("at the end", (int)PyUnicode_Find(text, empty, 2, 9, 1));
+    show_code("beyond", (int)PyUnicode_Find(text, empty, 3, 9, 1));
+    show_code("at the end", (int)PyUnicode_Tailmatch(text, empty, 2, 9, 1));
+    show_code("beyond", (int)PyUnicode_Tailmatch(text, empty, 3, 9, 1));
+    Py_DECREF(list);
+    Py_DECREF(three);
+    Py_DECREF(text);
+    Py_DECREF(empty);
+}
+
+static void complex_texts(void)
+{
+    static const char *const specs[] = { "", ">10", "<12", "^+14.3f", "e", "g", ".3", "+", " .2E", ",.1f", "n", "#.0f", "010", "=10", "d", "%", "x" };
+    static const Py_complex values[] = { { 1, -2 }, { 0, 3.5 }, { -0.0, 1e20 }, { 1234567.5, -0.0 } };
+    size_t i, k;
+    for (i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (k = 0; k < sizeof values / sizeof *values; k++) {
+            PyObject *op = PyComplex_FromCComplex(values[k]), *spec = PyUnicode_FromString(specs[i]);
+            show(specs[i], PyObject_Format(op, spec));
+            Py_DECREF(op);
+            Py_DECREF(spec);
+        }
+}
+
 static PyObject *run(PyObject *self, PyObject *none)
 {
-    static void (*const all[])(void) = { operators_, bases, formats, percents, imports, exceptions, texts, memory, classes, NULL };
+    static void (*const all[])(void) = { operators_, bases, formats, percents, imports, exceptions, texts, memory, classes,
+                                         names_and_docs, at_the_end, complex_texts, NULL };
     (void)self, (void)none;
     if (PyType_Ready(&Old_Type) < 0 || PyType_Ready(&New_Type) < 0 || PyType_Ready(&None_Type) < 0 || PyType_Ready(&Proxy_Type) < 0)
         return NULL;

@@ -600,11 +600,108 @@ static void objects_again(void)
     Py_DECREF(ref);
 }
 
+/* ---- objects of a wrong kind, and what is out of range: an exception says so ------------------ */
+
+static void show_type(const char *what, int failed)
+{
+    PyObject *type = PyErr_Occurred();
+    say("%s: %s, %s", what, failed ? "fails" : "succeeds", type != NULL ? ((PyTypeObject *)(void *)type)->tp_name : "no exception");
+    PyErr_Clear();
+}
+
+#define WRONG(call) show_type(#call, (long)(call) == 0)
+#define WRONG_CODE(call) show_type(#call, (long)(call) < 0)
+#define SAYS_NOTHING(call) (call, show_type(#call, 0))
+
+static void wrong_kinds(void)
+{
+    PyObject *none = Py_None, *text = PyUnicode_FromString("text"), *wide = PyUnicode_FromOrdinal(0x20ac), *key, *value;
+    PyObject *capsule = PyCapsule_New(&said, "name", NULL), *copy = PyUnicode_New(3, 127), *nameless = PyModule_New("nameless");
+    Py_ssize_t at = 0;
+    WRONG(PyList_GetSlice(none, 0, 1));
+    WRONG_CODE(PyList_SetSlice(none, 0, 1, NULL));
+    WRONG(PyTuple_GetSlice(none, 0, 1));
+    WRONG(PyDict_Copy(none));
+    WRONG_CODE(PyDict_Update(text, none));
+    WRONG_CODE(PyDict_Merge(text, none, 1));
+    SAYS_NOTHING(PyDict_Clear(text));
+    SAYS_NOTHING(PyDict_Next(text, &at, &key, &value));
+    WRONG(PySeqIter_New(none));
+    WRONG(PyCFunction_GetFunction(none));
+    WRONG(PyCFunction_GetSelf(none));
+    WRONG_CODE(PyCFunction_GetFlags(none));
+    WRONG(PyVectorcall_Call(none, none, NULL));
+    WRONG(PyWeakref_GetObject(none));
+
+    WRONG(PyCapsule_GetPointer(none, "name"));
+    WRONG(PyCapsule_GetPointer(capsule, "other"));
+    WRONG(PyCapsule_GetName(none));
+    WRONG(PyCapsule_GetContext(none));
+    WRONG(PyCapsule_GetDestructor(none));
+    WRONG_CODE(PyCapsule_SetContext(none, &said));
+    WRONG_CODE(PyCapsule_SetPointer(none, &said));
+    WRONG_CODE(PyCapsule_SetPointer(capsule, NULL));
+    WRONG_CODE(PyCapsule_SetName(none, "name"));
+    WRONG_CODE(PyCapsule_SetDestructor(none, NULL));
+
+    WRONG(PyModule_GetDict(none));
+    WRONG(PyModule_GetName(none));
+    WRONG(PyModule_GetNameObject(none));
+    WRONG(PyModule_GetState(none));
+    WRONG(PyModule_GetDef(none));
+    WRONG_CODE(PyModule_AddObjectRef(none, "name", none));
+    WRONG_CODE(PyModule_AddObject(none, "name", none));
+    WRONG_CODE(PyModule_AddIntConstant(none, "name", 1));
+    WRONG_CODE(PyModule_AddStringConstant(none, "name", "text"));
+    WRONG_CODE(PyModule_AddType(none, &PyList_Type));
+    PyDict_DelItemString(PyModule_GetDict(nameless), "__name__");
+    WRONG(PyModule_GetName(nameless));
+    WRONG(PyImport_ImportModuleLevelObject(none, NULL, NULL, NULL, 0));
+
+    SAYS_NOTHING(PyErr_SetNone(text));
+    SAYS_NOTHING(PyErr_SetObject((PyObject *)&PyLong_Type, none));
+    SAYS_NOTHING(PyErr_SetString(none, "text"));
+    WRONG(PyErr_Format(none, "text"));
+    WRONG(PyErr_SetFromErrno(text));
+    errno = ENOENT;
+    WRONG(PyErr_SetFromErrno(PyExc_OSError));
+    WRONG_CODE(PyErr_WarnEx(none, "text", 1));
+
+    WRONG_CODE(PyUnicode_Compare(none, text));
+    WRONG_CODE(PyUnicode_Compare(text, none));
+    WRONG_CODE(PyUnicode_Find(none, text, 0, 4, 1));
+    WRONG_CODE(PyUnicode_Find(text, none, 0, 4, 1));
+    WRONG_CODE(PyUnicode_Contains(text, none));
+    WRONG(PyUnicode_Replace(none, text, text, 1));
+    WRONG(PyUnicode_Replace(text, none, text, 1));
+    WRONG(PyUnicode_Replace(text, text, none, 1));
+    WRONG_CODE((int)PyUnicode_ReadChar(none, 0));
+    WRONG_CODE((int)PyUnicode_ReadChar(text, 4));
+    WRONG_CODE(PyUnicode_WriteChar(none, 0, 'c'));
+    WRONG_CODE(PyUnicode_WriteChar(copy, 3, 'c'));
+    WRONG_CODE(PyUnicode_WriteChar(copy, 0, 0x20ac));
+    WRONG(PyUnicode_AsEncodedString(none, "utf-8", NULL));
+    WRONG_CODE(PyUnicode_CopyCharacters(none, 0, text, 0, 1));
+    WRONG_CODE(PyUnicode_CopyCharacters(copy, 0, none, 0, 1));
+    WRONG_CODE(PyUnicode_CopyCharacters(copy, 0, text, 0, 4));
+    WRONG_CODE(PyUnicode_CopyCharacters(copy, 4, text, 0, 1));
+    WRONG_CODE(PyUnicode_CopyCharacters(copy, 0, text, -1, 1));
+    WRONG_CODE(PyUnicode_CopyCharacters(copy, 0, text, 0, -1));
+    WRONG_CODE(PyUnicode_CopyCharacters(copy, 0, wide, 0, 1));
+    WRONG_CODE(PyUnicode_Resize(&none, 1));
+    WRONG_CODE(PyUnicode_Resize(&copy, -1));
+    Py_DECREF(text);
+    Py_DECREF(wide);
+    Py_DECREF(copy);
+    Py_DECREF(capsule);
+    Py_DECREF(nameless);
+}
+
 static PyObject *run(PyObject *self, PyObject *none)
 {
     static void (*const all[])(void) = {
         slots, texts, weak_references, resizing, collections, errors, lookups, numbers_again, tuples_again,
-        texts_again, objects_again, NULL
+        texts_again, objects_again, wrong_kinds, NULL
     };
     (void)self, (void)none;
     return say_all(all);

@@ -45,9 +45,9 @@ PyObject *PyModule_GetNameObject(PyObject *module);
 const char *PyModule_GetName(PyObject *module);
 void *PyModule_GetState(PyObject *module);
 #define _PyModule_GetState PyModule_GetState
-#define PyModule_GetState_DuringGC PyModule_GetState
+void *PyModule_GetState_DuringGC(PyObject *module);     /* for a tp_traverse: this and the next but one set no exception */
 int PyModule_GetToken(PyObject *module, void **result);
-int PyModule_GetToken_DuringGC(PyObject *module, void **result);        /* for a tp_traverse: sets no exception */
+int PyModule_GetToken_DuringGC(PyObject *module, void **result);
 PyModuleDef *PyModule_GetDef(PyObject *module);
 int PyModule_AddObject(PyObject *module, const char *name, PyObject *value);
 int PyModule_AddObjectRef(PyObject *module, const char *name, PyObject *value);
