@@ -319,3 +319,24 @@ PyObject *PyIter_Next(PyObject *it)
         PyErr_Clear();
     return item;
 }
+
+PySendResult PyIter_Send(PyObject *it, PyObject *value, PyObject **result)
+{
+    PyObject *type, *error, *traceback;
+    if (!py_ready(it))
+        return PYGEN_ERROR;
+    if (Py_TYPE(it)->tp_as_async != NULL && Py_TYPE(it)->tp_as_async->am_send != NULL)
+        return Py_TYPE(it)->tp_as_async->am_send(it, value, result);
+    *result = Py_IsNone(value) && PyIter_Check(it) ? Py_TYPE(it)->tp_iternext(it) : PyObject_CallMethod(it, "send", "(O)", value);
+    if (*result != NULL)
+        return PYGEN_NEXT;
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_StopIteration))
+        return PYGEN_ERROR;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    *result = Py_NewRef(error != NULL && ((PyStopIterationObject *)(void *)error)->value != NULL ? ((PyStopIterationObject *)(void *)error)->value : Py_None);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    return PYGEN_RETURN;
+}

@@ -8,6 +8,7 @@ static void code_dealloc(PyObject *op)
 {
     Py_XDECREF(CODE(op)->co_filename);
     Py_XDECREF(CODE(op)->co_name);
+    Py_XDECREF(CODE(op)->co_varnames);
     PyObject_Free(op);
 }
 
@@ -17,17 +18,50 @@ static void frame_dealloc(PyObject *op)
     PyObject_Free(op);
 }
 
-/* A copy with other contents: here a code object has only names and a line. */
+PyCodeObject *PyCode_NewWithPosOnlyArgs(int args, int only_by_position, int only_by_name, int locals, int stack, int flags,
+    PyObject *code, PyObject *consts, PyObject *names, PyObject *varnames, PyObject *freevars, PyObject *cellvars, PyObject *file,
+    PyObject *function, PyObject *qualname, int line, PyObject *lines, PyObject *exceptions)
+{
+    PyCodeObject *op;
+    (void)stack, (void)code, (void)consts, (void)names, (void)freevars, (void)cellvars, (void)qualname, (void)lines, (void)exceptions;
+    if (!PyUnicode_Check(file) || !PyUnicode_Check(function) || !PyTuple_Check(varnames)) {
+        PyErr_BadInternalCall();
+        return NULL;
+    }
+    op = CODE(_PyObject_New(&PyCode_Type));
+    if (op == NULL)
+        return NULL;
+    op->co_filename = Py_NewRef(file);
+    op->co_name = Py_NewRef(function);
+    op->co_varnames = Py_NewRef(varnames);
+    op->co_argcount = args;
+    op->co_posonlyargcount = only_by_position;
+    op->co_kwonlyargcount = only_by_name;
+    op->co_nlocals = locals;
+    op->co_flags = flags;
+    op->co_firstlineno = line;
+    return op;
+}
+
+PyCodeObject *PyCode_NewEmpty(const char *file, const char *function, int line)
+{
+    PyObject *path = PyUnicode_FromString(file), *name = PyUnicode_FromString(function), *none = PyTuple_New(0);
+    PyCodeObject *op = NULL;
+    if (path != NULL && name != NULL && none != NULL)
+        op = PyCode_New(0, 0, 0, 0, 0, NULL, NULL, NULL, none, NULL, NULL, path, name, name, line, NULL, NULL);
+    Py_XDECREF(path);
+    Py_XDECREF(name);
+    Py_XDECREF(none);
+    return op;
+}
+
+/* A copy with other contents: here a code object has only names, numbers and a line. */
 static PyObject *code_replace(PyObject *op, PyObject *args, PyObject *kwargs)
 {
-    PyObject *copy = _PyObject_New(&PyCode_Type);
+    const PyCodeObject *c = CODE(op);
     (void)args, (void)kwargs;
-    if (copy != NULL) {
-        CODE(copy)->co_filename = Py_NewRef(CODE(op)->co_filename);
-        CODE(copy)->co_name = Py_NewRef(CODE(op)->co_name);
-        CODE(copy)->co_firstlineno = CODE(op)->co_firstlineno;
-    }
-    return copy;
+    return (PyObject *)(void *)PyCode_NewWithPosOnlyArgs(c->co_argcount, c->co_posonlyargcount, c->co_kwonlyargcount, c->co_nlocals, 0,
+        c->co_flags, NULL, NULL, NULL, c->co_varnames, NULL, NULL, c->co_filename, c->co_name, NULL, c->co_firstlineno, NULL, NULL);
 }
 
 static PyMethodDef code_methods[] = {
@@ -37,6 +71,12 @@ static PyMethodDef code_methods[] = {
 static PyMemberDef code_members[] = {
     { "co_filename", T_OBJECT, offsetof(PyCodeObject, co_filename), READONLY, NULL },
     { "co_name", T_OBJECT, offsetof(PyCodeObject, co_name), READONLY, NULL },
+    { "co_varnames", T_OBJECT, offsetof(PyCodeObject, co_varnames), READONLY, NULL },
+    { "co_argcount", T_INT, offsetof(PyCodeObject, co_argcount), READONLY, NULL },
+    { "co_posonlyargcount", T_INT, offsetof(PyCodeObject, co_posonlyargcount), READONLY, NULL },
+    { "co_kwonlyargcount", T_INT, offsetof(PyCodeObject, co_kwonlyargcount), READONLY, NULL },
+    { "co_nlocals", T_INT, offsetof(PyCodeObject, co_nlocals), READONLY, NULL },
+    { "co_flags", T_INT, offsetof(PyCodeObject, co_flags), READONLY, NULL },
     { "co_firstlineno", T_INT, offsetof(PyCodeObject, co_firstlineno), READONLY, NULL }, { NULL, 0, 0, 0, NULL }
 };
 
@@ -54,19 +94,6 @@ PyTypeObject PyFrame_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "frame", .tp_basicsize = sizeof(PyFrameObject), .tp_dealloc = frame_dealloc,
     .tp_flags = Py_TPFLAGS_DEFAULT, .tp_members = frame_members
 };
-
-PyCodeObject *PyCode_NewEmpty(const char *file, const char *function, int line)
-{
-    PyObject *op = _PyObject_New(&PyCode_Type);
-    if (op == NULL)
-        return NULL;
-    CODE(op)->co_filename = PyUnicode_FromString(file);
-    CODE(op)->co_name = PyUnicode_FromString(function);
-    CODE(op)->co_firstlineno = line;
-    if (CODE(op)->co_filename == NULL || CODE(op)->co_name == NULL)
-        Py_CLEAR(op);
-    return CODE(op);
-}
 
 PyFrameObject *PyFrame_New(PyThreadState *state, PyCodeObject *code, PyObject *globals, PyObject *locals)
 {
@@ -121,6 +148,8 @@ int PyTraceBack_Here(PyFrameObject *frame)
     PyErr_Restore(type, value, op);
     return 0;
 }
+
+const unsigned long Py_Version = PY_VERSION_HEX;
 
 const char *Py_GetVersion(void)
 {

@@ -315,6 +315,7 @@ static int open_api(cvm *vm)
     if (rrc_check_config(vm->rrc) != RRC_OK)
         return 0;
     py_vm = vm;
+    py->thread.interp = (PyInterpreterState *)(void *)vm;
     cvm_lisp_of(vm)->foreign = &foreign;
     cvm_sequences_define(vm);
     cvm_dict_define(vm);

@@ -77,6 +77,7 @@ typedef struct py_state {
     PyObject *defs;                 /* modules of single-phase definitions, by the address of these */
     py_file *files;                 /* modules that are in shared objects */
     size_t file_count;
+    PyThreadState thread;
     int ended;                      /* the VM ends: no program runs any more */
     struct py_borrows *borrows;     /* in debug builds: see borrow.c */
 } py_state;

@@ -19,20 +19,14 @@ PyTypeObject PyModuleDef_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "moduledef", .tp_basicsize = sizeof(PyModuleDef), .tp_flags = Py_TPFLAGS_DEFAULT
 };
 
-static PyObject *module_new(const char *name, PyModuleDef *def)
+static PyObject *module_new(const char *name)
 {
     PyObject *op = _PyObject_GC_New(&PyModule_Type), *text = PyUnicode_FromString(name);
     if (op == NULL || text == NULL)
         goto failed;
     M(op)->dict = PyDict_New();
-    M(op)->def = def;
-    M(op)->token = def;
     if (M(op)->dict == NULL || PyDict_SetItemString(M(op)->dict, "__name__", text) < 0)
         goto failed;
-    if (def != NULL && def->m_size > 0 && (M(op)->state = PyMem_Calloc(1, (size_t)def->m_size)) == NULL) {
-        PyErr_NoMemory();
-        goto failed;
-    }
     M(op)->name = text;
     PyObject_GC_Track(op);
     return op;
@@ -42,7 +36,7 @@ failed:
     return NULL;
 }
 
-PyObject *PyModule_New(const char *name) { return module_new(name, NULL); }
+PyObject *PyModule_New(const char *name) { return module_new(name); }
 
 PyObject *PyModule_NewObject(PyObject *name)
 {
@@ -56,17 +50,45 @@ PyObject *PyRun_String(const char *text, int start, PyObject *globals, PyObject 
     return PyErr_Format(PyExc_NotImplementedError, "there is no compiler for Python's language here");
 }
 
+static int add_functions(PyObject *op, PyObject *name, PyMethodDef *defs)
+{
+    int code = 0;
+    for (; code == 0 && defs != NULL && defs->ml_name != NULL; defs++) {
+        PyObject *f = PyCFunction_NewEx(defs, op, name);
+        code = f != NULL ? PyObject_SetAttrString(op, defs->ml_name, f) : -1;
+        Py_XDECREF(f);
+    }
+    return code;
+}
+
 int PyModule_AddFunctions(PyObject *op, PyMethodDef *defs)
 {
-    for (; defs != NULL && defs->ml_name != NULL; defs++) {
-        PyObject *name = PyObject_GetAttrString(op, "__name__"), *f = name != NULL ? PyCFunction_NewEx(defs, op, name) : NULL;
-        int code = f != NULL ? PyModule_AddObjectRef(op, defs->ml_name, f) : -1;
-        Py_XDECREF(f);
-        Py_XDECREF(name);
-        if (code < 0)
+    PyObject *name = PyModule_GetNameObject(op);
+    int code = name != NULL ? add_functions(op, name, defs) : -1;
+    Py_XDECREF(name);
+    return code;
+}
+
+/* Give op, which usually is a module, what the definition says. */
+static int adopt(PyObject *op, PyModuleDef *def, const char *name)
+{
+    PyObject *text;
+    int code;
+    if (PyModule_Check(op)) {
+        M(op)->def = def;
+        M(op)->token = def;
+        if (def->m_size > 0 && (M(op)->state = PyMem_Calloc(1, (size_t)def->m_size)) == NULL) {
+            PyErr_NoMemory();
             return -1;
+        }
+    } else if (def->m_size > 0 || def->m_traverse != NULL || def->m_clear != NULL || def->m_free != NULL) {
+        PyErr_Format(PyExc_SystemError, "module %s is not a module object, but requests module state", name);
+        return -1;
     }
-    return 0;
+    text = PyUnicode_FromString(name);
+    code = text != NULL ? add_functions(op, text, def->m_methods) : -1;
+    Py_XDECREF(text);
+    return code < 0 || def->m_doc == NULL ? code : PyModule_SetDocString(op, def->m_doc);
 }
 
 /* A module that makes itself while it is imported has the name by which it is imported. */
@@ -81,9 +103,9 @@ static const char *whole_name(const char *name)
 
 static PyObject *from_def(PyModuleDef *def)
 {
-    PyObject *op = module_new(whole_name(def->m_name), def);
-    if (op != NULL && (PyModule_AddFunctions(op, def->m_methods) < 0
-                       || (def->m_doc != NULL && PyModule_SetDocString(op, def->m_doc) < 0)))
+    const char *name = whole_name(def->m_name);
+    PyObject *op = module_new(name);
+    if (op != NULL && adopt(op, def, name) < 0)
         Py_CLEAR(op);
     return op;
 }
@@ -102,6 +124,21 @@ PyObject *PyModuleDef_Init(PyModuleDef *def)
     return op;
 }
 
+static int add_new(PyObject *op, const char *name, PyObject *value);
+
+/* What a function of Py_mod_create gets: it has the attributes of CPython's module specs. */
+static PyObject *spec_new(const char *name)
+{
+    PyObject *op = PyModule_New(name);
+    const char *dot = strrchr(name, '.');
+    if (op != NULL && (PyModule_AddStringConstant(op, "name", name) < 0
+                       || add_new(op, "parent", PyUnicode_FromStringAndSize(name, dot != NULL ? dot - name : 0)) < 0
+                       || PyModule_AddObjectRef(op, "loader", Py_None) < 0 || PyModule_AddObjectRef(op, "origin", Py_None) < 0
+                       || PyModule_AddObjectRef(op, "submodule_search_locations", Py_None) < 0))
+        Py_CLEAR(op);
+    return op;
+}
+
 /* The second phase. */
 static PyObject *execute(PyModuleDef *def, const char *name)
 {
@@ -109,9 +146,11 @@ static PyObject *execute(PyModuleDef *def, const char *name)
     const PyModuleDef_Slot *slot;
     for (slot = def->m_slots; slot != NULL && slot->slot != 0; slot++)
         if (slot->slot == Py_mod_create) {
-            spec = PyModule_New(name);
+            spec = spec_new(name);
             op = spec != NULL ? ((PyObject *(*)(PyObject *, PyModuleDef *))(uintptr_t)slot->value)(spec, def) : NULL;
             Py_XDECREF(spec);
+            if (op != NULL && adopt(op, def, name) < 0)
+                Py_CLEAR(op);
             if (op == NULL)
                 return NULL;
         }
@@ -212,7 +251,14 @@ static int add_new(PyObject *op, const char *name, PyObject *value)
 
 int PyModule_AddIntConstant(PyObject *op, const char *name, long n) { return add_new(op, name, PyLong_FromLong(n)); }
 int PyModule_AddStringConstant(PyObject *op, const char *name, const char *text) { return add_new(op, name, PyUnicode_FromString(text)); }
-int PyModule_SetDocString(PyObject *op, const char *doc) { return add_new(op, "__doc__", PyUnicode_FromString(doc)); }
+
+int PyModule_SetDocString(PyObject *op, const char *doc)
+{
+    PyObject *text = PyUnicode_FromString(doc);
+    int code = text != NULL ? PyObject_SetAttrString(op, "__doc__", text) : -1;
+    Py_XDECREF(text);
+    return code;
+}
 
 int PyModule_AddType(PyObject *op, PyTypeObject *type)
 {
@@ -260,11 +306,17 @@ PyObject *PyModule_GetFilenameObject(PyObject *op)
 
 /* ---- the type -------------------------------------------------------------------------- */
 
+/* The functions of the definition are called from when the state is there that they ask for. */
+static int is_whole(PyObject *op)
+{
+    return M(op)->def != NULL && (M(op)->def->m_size <= 0 || M(op)->state != NULL);
+}
+
 static void dealloc(PyObject *op)
 {
     PyObject_GC_UnTrack(op);
     PyObject_ClearWeakRefs(op);
-    if (M(op)->def != NULL && M(op)->def->m_free != NULL)
+    if (is_whole(op) && M(op)->def->m_free != NULL)
         M(op)->def->m_free(op);
     Py_XDECREF(M(op)->dict);
     Py_XDECREF(M(op)->name);
@@ -275,12 +327,12 @@ static void dealloc(PyObject *op)
 static int traverse(PyObject *op, visitproc visit, void *arg)
 {
     Py_VISIT(M(op)->dict);
-    return M(op)->def != NULL && M(op)->def->m_traverse != NULL && M(op)->state != NULL ? M(op)->def->m_traverse(op, visit, arg) : 0;
+    return is_whole(op) && M(op)->def->m_traverse != NULL ? M(op)->def->m_traverse(op, visit, arg) : 0;
 }
 
 static int clear(PyObject *op)
 {
-    if (M(op)->def != NULL && M(op)->def->m_clear != NULL && M(op)->state != NULL)
+    if (is_whole(op) && M(op)->def->m_clear != NULL)
         M(op)->def->m_clear(op);
     Py_CLEAR(M(op)->dict);
     return 0;

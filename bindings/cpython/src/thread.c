@@ -121,12 +121,17 @@ void *PyThread_tss_get(Py_tss_t *key) { return pthread_getspecific(key->_key); }
 
 /* ---- VMs ---------------------------------------------------------------------- */
 
+static PyThreadState *state_of(cvm *vm)
+{
+    return vm != NULL ? &py_state_of(vm)->thread : NULL;
+}
+
 /* A VM is used by one thread at a time. A thread that has left it can give it to another one. */
 PyThreadState *PyThreadState_Swap(PyThreadState *state)
 {
-    cvm *before = py_vm;
-    py_vm = (cvm *)(void *)state;
-    return (PyThreadState *)(void *)before;
+    PyThreadState *before = state_of(py_vm);
+    py_vm = state != NULL ? (cvm *)(void *)state->interp : NULL;
+    return before;
 }
 
 static __thread cvm *left_vm;
@@ -150,7 +155,7 @@ PyThreadState *PyThreadState_Get(void)
 {
     if (py_vm == NULL)
         Py_FatalError("PyThreadState_Get: the thread has no VM");
-    return (PyThreadState *)(void *)py_vm;
+    return state_of(py_vm);
 }
 
 PyGILState_STATE PyGILState_Ensure(void)
@@ -175,12 +180,12 @@ int PyGILState_Check(void) { return py_vm != NULL; }
 
 PyThreadState *PyGILState_GetThisThreadState(void)
 {
-    return (PyThreadState *)(void *)(py_vm != NULL ? py_vm : left_vm);
+    return state_of(py_vm != NULL ? py_vm : left_vm);
 }
 
-PyThreadState *_PyThreadState_UncheckedGet(void) { return (PyThreadState *)(void *)py_vm; }
-PyInterpreterState *PyInterpreterState_Get(void) { return (PyInterpreterState *)(void *)PyThreadState_Get(); }
-PyInterpreterState *PyThreadState_GetInterpreter(PyThreadState *state) { return (PyInterpreterState *)(void *)state; }
+PyThreadState *_PyThreadState_UncheckedGet(void) { return state_of(py_vm); }
+PyInterpreterState *PyInterpreterState_Get(void) { return PyThreadState_Get()->interp; }
+PyInterpreterState *PyThreadState_GetInterpreter(PyThreadState *state) { return state->interp; }
 int64_t PyInterpreterState_GetID(PyInterpreterState *state) { return (int64_t)(intptr_t)state; }
 int Py_IsInitialized(void) { return 1; }
 int _Py_IsFinalizing(void) { return py_vm != NULL && PY->ended; }

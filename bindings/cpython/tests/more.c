@@ -555,10 +555,78 @@ static void complex_texts(void)
         }
 }
 
+/* ---- what Cython's C asks for ---------------------------------------------------------------------- */
+
+static void send_to(const char *what, PyObject *it, PyObject *value)
+{
+    PyObject *result = NULL;
+    PySendResult code = PyIter_Send(it, value, &result);
+    say("%s: %s", what, code == PYGEN_NEXT ? "next" : code == PYGEN_RETURN ? "return" : "error");
+    show("  gives", code == PYGEN_ERROR ? NULL : result);
+}
+
+static PyObject *send(PyObject *self, PyObject *value)
+{
+    (void)self;
+    if (value == Py_True) {
+        PyObject *stop = PyObject_CallFunction(PyExc_StopIteration, "s", "the value");
+        PyErr_SetObject(PyExc_StopIteration, stop);
+        Py_DECREF(stop);
+        return NULL;
+    }
+    return value == Py_False ? PyErr_Format(PyExc_KeyError, "no") : PyTuple_Pack(1, value);
+}
+
+static void for_generated_code(void)
+{
+    static PyMethodDef send_def = { "send", send, METH_O, NULL };
+    PyObject *names = Py_BuildValue("(ss)", "x", "y"), *none = PyTuple_New(0), *bytes = PyBytes_FromString(""), *file = PyUnicode_FromString("file.pyx"),
+             *name = PyUnicode_FromString("f"), *code, *it, *list = Py_BuildValue("[i]", 7), *class, *three = PyLong_FromLong(3);
+    PyCMethodObject *method;
+    code = (PyObject *)PyCode_New(1, 1, 2, 0, CO_OPTIMIZED | CO_NEWLOCALS | CO_GENERATOR, bytes, none, none, names, none, none, file, name, name, 5, bytes, bytes);
+    show("argcount", PyObject_GetAttrString(code, "co_argcount"));
+    show("kwonlyargcount", PyObject_GetAttrString(code, "co_kwonlyargcount"));
+    show("nlocals", PyObject_GetAttrString(code, "co_nlocals"));
+    show("flags", PyObject_GetAttrString(code, "co_flags"));
+    show("varnames", PyObject_GetAttrString(code, "co_varnames"));
+    show("filename", PyObject_GetAttrString(code, "co_filename"));
+    show("name", PyObject_GetAttrString(code, "co_name"));
+    show("line", PyObject_GetAttrString(code, "co_firstlineno"));
+    Py_DECREF(code);
+    say("without names: %d", PyCode_New(1, 1, 2, 0, 0, bytes, none, none, Py_None, none, none, file, name, name, 5, bytes, bytes) == NULL);
+    say("a SystemError: %d", PyErr_ExceptionMatches(PyExc_SystemError));
+    PyErr_Clear();
+    say("version: %d", Py_Version >> 16 == PY_VERSION_HEX >> 16);
+    say("the state's interpreter: %d", PyThreadState_Get()->interp == PyInterpreterState_Get());
+
+    it = PyObject_GetIter(list);
+    send_to("an iterator", it, Py_None);
+    send_to("at its end", it, Py_None);
+    send_to("no iterator", three, three);
+    Py_DECREF(it);
+    class = PyObject_CallFunction((PyObject *)&PyType_Type, "s(){}", "Sender");
+    method = (PyCMethodObject *)PyCFunction_New(&send_def, NULL);
+    it = PyObject_CallNoArgs(class);
+    PyObject_SetAttrString(it, "send", (PyObject *)method);
+    send_to("a value", it, three);
+    send_to("the last one", it, Py_True);
+    send_to("a failure", it, Py_False);
+    Py_DECREF(it);
+    Py_DECREF(class);
+    Py_DECREF(method);
+    Py_DECREF(names);
+    Py_DECREF(none);
+    Py_DECREF(bytes);
+    Py_DECREF(file);
+    Py_DECREF(name);
+    Py_DECREF(list);
+    Py_DECREF(three);
+}
+
 static PyObject *run(PyObject *self, PyObject *none)
 {
     static void (*const all[])(void) = { operators_, bases, formats, percents, imports, exceptions, texts, memory, classes,
-                                         names_and_docs, at_the_end, complex_texts, NULL };
+                                         names_and_docs, at_the_end, complex_texts, for_generated_code, NULL };
     (void)self, (void)none;
     if (PyType_Ready(&Old_Type) < 0 || PyType_Ready(&New_Type) < 0 || PyType_Ready(&None_Type) < 0 || PyType_Ready(&Proxy_Type) < 0)
         return NULL;

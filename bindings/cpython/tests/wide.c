@@ -384,14 +384,34 @@ static void orders(void)
 static PyObject *run(PyObject *self, PyObject *none)
 {
     static void (*const all[])(void) = { proxies, texts, file_names, writers, others, orders, NULL };
-    (void)self, (void)none;
-    return say_all(all);
+    PyObject *text = say_all(all), *parent = PyObject_GetAttrString(self, "parent"), *name = PyModule_GetNameObject(self);
+    PyUnicode_AppendAndDel(&text, PyUnicode_FromFormat("made from a spec: %R %R\n", name, parent));
+    (void)none;
+    Py_XDECREF(parent);
+    Py_XDECREF(name);
+    return text;
 }
 
 static PyMethodDef methods[] = { { "run", run, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
-static struct PyModuleDef def = { PyModuleDef_HEAD_INIT, "wide", NULL, -1, methods, NULL, NULL, NULL, NULL };
+/* A module that is made from its spec. */
+static PyObject *made(PyObject *spec, PyModuleDef *def)
+{
+    PyObject *name = PyObject_GetAttrString(spec, "name"), *module = name != NULL ? PyModule_NewObject(name) : NULL;
+    PyObject *parent = PyObject_GetAttrString(spec, "parent"), *places = PyObject_GetAttrString(spec, "submodule_search_locations");
+    (void)def;
+    if (module == NULL || parent == NULL || PyModule_AddObjectRef(module, "parent", parent) < 0 || places != Py_None
+        || !PyObject_HasAttrString(spec, "origin") || !PyObject_HasAttrString(spec, "loader"))
+        Py_CLEAR(module);
+    Py_XDECREF(name);
+    Py_XDECREF(parent);
+    Py_XDECREF(places);
+    return module;
+}
+
+static PyModuleDef_Slot slots[] = { { Py_mod_create, made }, { 0, NULL } };
+static struct PyModuleDef def = { PyModuleDef_HEAD_INIT, "wide", NULL, 0, methods, slots, NULL, NULL, NULL };
 
 PyMODINIT_FUNC PyInit_wide(void)
 {
-    return PyModule_Create(&def);
+    return PyModuleDef_Init(&def);
 }

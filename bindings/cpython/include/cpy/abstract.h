@@ -91,6 +91,7 @@ int PyObject_DelItemString(PyObject *op, const char *key);
 PyObject *PyObject_GetIter(PyObject *op);
 int PyIter_Check(PyObject *op);
 PyObject *PyIter_Next(PyObject *op);
+PySendResult PyIter_Send(PyObject *it, PyObject *value, PyObject **result);
 extern PyTypeObject PyReversed_Type, PyEnum_Type, PyMap_Type, PyFilter_Type, PyZip_Type, PyDictProxy_Type;
 PyObject *PyDictProxy_New(PyObject *mapping);
 PyObject *_PyObject_NextNotImplemented(PyObject *op);

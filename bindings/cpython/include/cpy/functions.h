@@ -28,6 +28,7 @@ typedef struct {
     PyObject *m_self, *m_module, *m_weakreflist;
     PyTypeObject *mm_class;         /* of METH_METHOD */
 } PyCFunctionObject;
+typedef PyCFunctionObject PyCMethodObject;
 
 #define PyCFunction_Check(op) PyObject_TypeCheck(op, &PyCFunction_Type)
 #define PyCFunction_CheckExact(op) Py_IS_TYPE(op, &PyCFunction_Type)

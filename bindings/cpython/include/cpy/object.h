@@ -73,6 +73,8 @@ typedef PyObject *(*reprfunc)(PyObject *);
 typedef Py_hash_t (*hashfunc)(PyObject *);
 typedef PyObject *(*richcmpfunc)(PyObject *, PyObject *, int);
 typedef PyObject *(*getiterfunc)(PyObject *);
+typedef enum { PYGEN_RETURN = 0, PYGEN_ERROR = -1, PYGEN_NEXT = 1 } PySendResult;
+typedef PySendResult (*sendfunc)(PyObject *, PyObject *, PyObject **);
 typedef PyObject *(*iternextfunc)(PyObject *);
 typedef PyObject *(*descrgetfunc)(PyObject *, PyObject *, PyObject *);
 typedef int (*descrsetfunc)(PyObject *, PyObject *, PyObject *);
@@ -169,7 +171,7 @@ typedef struct {
 
 typedef struct {
     unaryfunc am_await, am_aiter, am_anext;
-    void *am_send;
+    sendfunc am_send;
 } PyAsyncMethods;
 
 typedef struct {
@@ -332,7 +334,7 @@ typedef struct {
     X(tp, getattr) X(tp, getattro) X(tp, hash) X(tp, init) X(tp, is_gc) X(tp, iter) X(tp, iternext) \
     X(tp, methods) X(tp, new) X(tp, repr) X(tp, richcompare) X(tp, setattr) X(tp, setattro) X(tp, str) \
     X(tp, traverse) X(tp, members) X(tp, getset) X(tp, free) X(tp, finalize) X(am, await) X(am, aiter) \
-    X(am, anext) X(tp, outside) X(tp, token)
+    X(am, anext) X(am, send) X(tp, outside) X(tp, token)
 
 #define CPY_SLOT_NUMBER(group, name) Py_##group##_##name,
 enum { CPY_NO_SLOT, CPY_SLOTS(CPY_SLOT_NUMBER) CPY_SLOT_END };

@@ -38,7 +38,10 @@ int PyCapsule_IsValid(PyObject *op, const char *name);
 void *PyCapsule_Import(const char *name, int no_block);
 
 /* A VM is used by one thread at a time, which can leave it for a while. No lock is given away by that. */
-typedef struct _ts PyThreadState;
+typedef struct _is PyInterpreterState;                          /* a VM */
+typedef struct _ts {
+    PyInterpreterState *interp;     /* each has one thread at a time */
+} PyThreadState;
 PyThreadState *PyEval_SaveThread(void);
 void PyEval_RestoreThread(PyThreadState *state);
 PyThreadState *PyThreadState_Swap(PyThreadState *state);
@@ -82,8 +85,8 @@ int _PyTime_gmtime(time_t t, struct tm *tm);
 /* Where an error arose: a code object has names, a frame a line. Nothing is run by them. */
 typedef struct {
     PyObject_HEAD
-    PyObject *co_filename, *co_name;
-    int co_firstlineno;
+    PyObject *co_filename, *co_name, *co_varnames;
+    int co_argcount, co_posonlyargcount, co_kwonlyargcount, co_nlocals, co_flags, co_firstlineno;
 } PyCodeObject;
 
 typedef struct {
@@ -104,7 +107,16 @@ extern PyTypeObject PyCode_Type, PyFrame_Type, PyTraceBack_Type;
 #define CO_NEWLOCALS 2
 #define CO_VARARGS 4
 #define CO_VARKEYWORDS 8
+#define CO_NESTED 0x10
+#define CO_GENERATOR 0x20
+#define CO_COROUTINE 0x80
+#define CO_ITERABLE_COROUTINE 0x100
+#define CO_ASYNC_GENERATOR 0x200
 PyCodeObject *PyCode_NewEmpty(const char *file, const char *function, int line);
+PyCodeObject *PyCode_NewWithPosOnlyArgs(int args, int only_by_position, int only_by_name, int locals, int stack, int flags,
+    PyObject *code, PyObject *consts, PyObject *names, PyObject *varnames, PyObject *freevars, PyObject *cellvars, PyObject *file,
+    PyObject *function, PyObject *qualname, int line, PyObject *lines, PyObject *exceptions);
+#define PyCode_New(args, ...) PyCode_NewWithPosOnlyArgs((args), 0, __VA_ARGS__)
 PyFrameObject *PyFrame_New(PyThreadState *state, PyCodeObject *code, PyObject *globals, PyObject *locals);
 CPY_ABSENT("there are no frames") PyCodeObject *PyFrame_GetCode(PyFrameObject *);         /* headers for all versions mention these */
 CPY_ABSENT("there are no frames") PyFrameObject *PyFrame_GetBack(PyFrameObject *);
@@ -112,10 +124,10 @@ CPY_ABSENT("there are no frames") PyObject *PyFrame_GetLocals(PyFrameObject *);
 int PyTraceBack_Here(PyFrameObject *frame);
 #define PyTraceBack_Check(op) Py_IS_TYPE(op, &PyTraceBack_Type)
 const char *Py_GetVersion(void);
+extern const unsigned long Py_Version;
 PyThreadState *PyThreadState_Get(void);
 #define PyThreadState_GET PyThreadState_Get
 PyThreadState *_PyThreadState_UncheckedGet(void);               /* NULL: the thread has no VM */
-typedef struct _is PyInterpreterState;                          /* a VM is both */
 PyInterpreterState *PyInterpreterState_Get(void);
 PyInterpreterState *PyThreadState_GetInterpreter(PyThreadState *state);
 int64_t PyInterpreterState_GetID(PyInterpreterState *state);
