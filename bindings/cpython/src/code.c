@@ -150,6 +150,9 @@ int PyTraceBack_Here(PyFrameObject *frame)
 }
 
 const unsigned long Py_Version = PY_VERSION_HEX;
+int Py_DebugFlag, Py_VerboseFlag, Py_QuietFlag, Py_InteractiveFlag, Py_InspectFlag, Py_OptimizeFlag, Py_NoSiteFlag,
+    Py_BytesWarningFlag, Py_FrozenFlag, Py_IgnoreEnvironmentFlag, Py_DontWriteBytecodeFlag, Py_NoUserSiteDirectory,
+    Py_UnbufferedStdioFlag, Py_HashRandomizationFlag, Py_IsolatedFlag;
 
 const char *Py_GetVersion(void)
 {

@@ -60,7 +60,7 @@ printf '#include <structmember.h>\n#include <frameobject.h>\n#include <pythread.
 $CC -E $flags all.c | tr '\n' ' ' | sed 's/static inline[^{]*//g; s/__attribute__((error([^)]*)))[^;]*;//g' >all.txt
 { grep -o '_\{0,1\}Py[A-Za-z0-9_]* *(' all.txt | tr -d ' ('
   grep -o 'extern PyTypeObject [^;]*' all.txt | grep -o '_\{0,1\}Py[A-Za-z_]*Type\b' | grep -v '^PyTypeObject$'
-} | sort -u | grep -v '_$' | grep -v -e '^Py_ssize_t$' -e '^Py_hash_t$' >declared
+} | sort -u | grep -v '_$' | grep -v -e '^Py_ssize_t$' -e '^Py_hash_t$' -e '^PySendResult$' >declared
 nm -D --defined-only "$prefix/bin/pvm" | awk '{ print $3 }' | sort >defined
 { cat defined; grep -rho 'static inline[^(]*(' "$prefix/include/cvm" | grep -o '_\{0,1\}Py[A-Za-z0-9_]*($' | tr -d '('; } | sort -u >known
 comm -23 declared known >undefined

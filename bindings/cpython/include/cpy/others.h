@@ -125,6 +125,10 @@ int PyTraceBack_Here(PyFrameObject *frame);
 #define PyTraceBack_Check(op) Py_IS_TYPE(op, &PyTraceBack_Type)
 const char *Py_GetVersion(void);
 extern const unsigned long Py_Version;
+/* What the command line of CPython sets: 0 here. */
+extern int Py_DebugFlag, Py_VerboseFlag, Py_QuietFlag, Py_InteractiveFlag, Py_InspectFlag, Py_OptimizeFlag, Py_NoSiteFlag,
+    Py_BytesWarningFlag, Py_FrozenFlag, Py_IgnoreEnvironmentFlag, Py_DontWriteBytecodeFlag, Py_NoUserSiteDirectory,
+    Py_UnbufferedStdioFlag, Py_HashRandomizationFlag, Py_IsolatedFlag;
 PyThreadState *PyThreadState_Get(void);
 #define PyThreadState_GET PyThreadState_Get
 PyThreadState *_PyThreadState_UncheckedGet(void);               /* NULL: the thread has no VM */
