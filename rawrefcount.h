@@ -806,10 +806,10 @@ enum {
    p must be even, because the header stores words of its own in link fields and knows them by bit 0.
    A host with tagged pointers passes them without their tags.
    Fails with RRC_ENULL, RRC_EKIND, RRC_ETAGGED (p is odd), RRC_ELINKED (ob), RRC_EPLINKED (p, P link
-   only), RRC_EREFCNT (RRC_GIVE, but there is no reference to give), RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT,
-   RRC_ENOMEM.
-   [mutator | allocates | calls is_young, slot, in a closed heap those of rrc_closed.h; in a collection in slices
-   perhaps survivor, trace, parted; for garbage tp_traverse, parted | O(1) amortized; for garbage as rrc_incref] */
+   only), RRC_EREFCNT (RRC_GIVE, but there is no reference to give), RRC_EPHASE (also in a closed heap: see
+   rrc_cell_link), RRC_ECLOSED, RRC_ELIMIT, RRC_ENOMEM.
+   [mutator | allocates | calls is_young, slot; in a collection in slices perhaps survivor, trace, parted; for garbage
+   tp_traverse, parted | O(1) amortized; for garbage as rrc_incref] */
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
 
 /* PyPy's own functions. The first makes a P link, the second an O link. The caller adds the bias,
@@ -844,8 +844,8 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
    ob, ob joins the queue (a light one is freed at once). To deallocate ob at once, incref it, unlink
    it, and decref it. Fails with RRC_ENULL, RRC_EUNLINKED, RRC_EPHASE, RRC_ECLOSED.
    [mutator | may allocate, does not fail for it | calls slot, tp_free, in a closed heap those of rrc_closed.h; in a
-   collection in slices perhaps survivor and parted | O(1); O(links) for the first O link (with slot: for the first P
-   link, too), unless the descriptor says unlinks] */
+   collection in slices perhaps survivor and parted | O(1); in an open heap O(links) for the first O link (with slot:
+   for the first P link, too), unless the descriptor says unlinks] */
 RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
@@ -1850,6 +1850,7 @@ struct rrci_checker;
 
 typedef struct rrci_layer {
     size_t bytes;               /* those of the layer in front of each object of rrc_gc_new: a multiple of 16 */
+    size_t place;               /* where in each p is a size_t of the header's: see rrci_place_in */
     void (*news)(rrc_heap *heap, rrc_object *ob, rrci_news news);
     void (*touched)(rrc_heap *heap);        /* rrc_touch was called for all that some object owns */
     int  (*keeps)(rrc_object *ob);          /* was RRCI_NEWS_KEEP the last one of the two for this tracked object? */
@@ -2422,18 +2423,46 @@ static rrci_link *rrci_at(const rrci_list *list, size_t index)
     return &list->chunk[index / RRC_CHUNK_LINKS]->link[index % RRC_CHUNK_LINKS];
 }
 
+/* In a heap with a layer each p has a word with the place of its link: index * RRCI_LISTS + number of the list. Such a
+   heap needs no dictionary. The word is in a line that whoever uses p reads anyway. */
+#define RRCI_HAS_PLACES(heap) (RRCI_CYCLES && (heap)->layer != NULL)
+
+static size_t *rrci_place_in(const rrc_heap *heap, rrc_gcref p)
+{
+    return (size_t *)(void *)((char *)p + heap->layer->place);
+}
+
+static void rrci_note_place(const rrc_heap *heap, const rrci_list *list, size_t index)
+{
+    if (RRCI_UNLIKELY(RRCI_HAS_PLACES(heap)))
+        *rrci_place_in(heap, rrci_at(list, index)->p) = index * RRCI_LISTS + (size_t)(list - heap->links.list);
+}
+
+/* The list and index of the link of p, or NULL. */
+static rrci_list *rrci_look_in_place(rrc_heap *heap, rrc_gcref p, size_t *index)
+{
+    size_t place = *rrci_place_in(heap, p);
+    rrci_list *list = &heap->links.list[place % RRCI_LISTS];
+    *index = place / RRCI_LISTS;
+    return *index < list->count && rrci_at(list, *index)->p == p ? list : NULL;
+}
+
 static void rrci_append(rrc_heap *heap, rrci_list *list, rrci_link link)
 {
     if (list->count % RRC_CHUNK_LINKS == 0)
         list->chunk[list->count / RRC_CHUNK_LINKS] = rrci_take_chunk(&heap->memory);
     *rrci_at(list, list->count++) = link;
+    rrci_note_place(heap, list, list->count - 1);
 }
 
 /* Remove record `index` by moving the last one to its place. */
 static void rrci_remove(rrc_heap *heap, rrci_list *list, size_t index)
 {
     list->count--;
-    *rrci_at(list, index) = *rrci_at(list, list->count);
+    if (index != list->count) {
+        *rrci_at(list, index) = *rrci_at(list, list->count);
+        rrci_note_place(heap, list, index);
+    }
     if (list->count % RRC_CHUNK_LINKS == 0)
         rrci_give_chunk(&heap->memory, list->chunk[list->count / RRC_CHUNK_LINKS]);
 }
@@ -2876,7 +2905,8 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
    with those of the lookups around it.
 
    If the host has no `slot`, the P lists have a dictionary by p. If the host reports marks, all
-   lists do. Any other list has one by ob, which is optional if the descriptor does not ask for it: see `unlinks`. */
+   lists do. Any other list has one by ob, which is optional if the descriptor does not ask for it: see `unlinks`. In a
+   heap with a layer no list has one: see rrci_place_in. */
 
 #define RRCI_EMPTY 0u
 #define RRCI_TOMBSTONE 1u
@@ -3393,7 +3423,7 @@ static size_t rrci_look_for_ob(const rrci_list *list, const rrc_object *ob)
 static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
 {
     rrci_dict *dict = &list->dict;
-    int is_plain = rrci_in_collection(heap);
+    int is_plain = RRCI_HAS_PLACES(heap) || rrci_in_collection(heap);
     RRC_ASSERT(dict->by_ob || is_plain);
     if (!dict->on && list->count > RRCI_AHEAD && !is_plain)
         rrci_dict_turn_on(heap, list);
@@ -3404,10 +3434,16 @@ static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
     return rrci_look_for_ob(list, ob);
 }
 
-/* The list and index of ob's link; NULL if it has none. */
+/* The list and index of ob's link; NULL if it has none. (The maker of a link may have forgotten the bias, and the link
+   field of a static object may have a marker.) */
 static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
 {
+    rrc_gcref p = RRC_LINK(ob);
     int i;
+    if (RRCI_HAS_PLACES(heap) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY && p != NULL && p != heap->links.marker) {
+        rrci_list *list = rrci_look_in_place(heap, p, index);
+        return list != NULL && rrci_at(list, *index)->ob == ob ? list : NULL;
+    }
     for (i = RRCI_LISTS - 1; i >= 0; i--) {
         rrci_list *list = &heap->links.list[i];
         if (list->count == 0)
@@ -3450,9 +3486,14 @@ static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
 }
 
 /* The ob of p's P link in a heap without a slot, or NULL. */
-static rrc_object *rrci_from_dict(const rrc_heap *heap, rrc_gcref p)
+static rrc_object *rrci_from_dict(rrc_heap *heap, rrc_gcref p)
 {
     rrc_object *ob = NULL;
+    if (RRCI_UNLIKELY(RRCI_HAS_PLACES(heap))) {
+        size_t index;
+        const rrci_list *list = rrci_look_in_place(heap, p, &index);
+        return list != NULL && ((list - heap->links.list) & RRCI_O) == 0 ? rrci_at(list, index)->ob : NULL;
+    }
     if (heap->links.list[RRCI_P_YOUNG].count > 0)
         ob = rrci_ob_of(&heap->links.list[RRCI_P_YOUNG], p);
     return ob != NULL ? ob : rrci_ob_of(&heap->links.list[RRCI_P_OLD], p);
@@ -5078,6 +5119,8 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
         RRCI_END_HOOK(heap);
         return ob;
     }
+    if (RRCI_HAS_PLACES(heap))
+        return rrci_from_dict(heap, p);
     ob = rrci_ob_of(&heap->links.list[kind], p);
     if (ob == NULL && heap->desc.demotes && heap->links.list[kind ^ RRCI_YOUNG].count > 0)
         ob = rrci_ob_of(&heap->links.list[kind ^ RRCI_YOUNG], p);
@@ -5229,10 +5272,18 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         rrci_trace_p(heap, p);
 }
 
+static RRCI_COLD int rrci_any_p_is_refused(rrc_heap *heap, const rrci_new_link *made)
+{
+    return rrci_error(heap, RRC_EPHASE, made->function, made->link.ob, made->link.p,
+                      "in a closed heap rrc_cell_link makes links");
+}
+
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
 {
     rrci_new_link made = { { NULL, NULL }, 0, NULL, NULL };     /* compilers may not see that errors are not RRC_OK */
     int code = rrci_may_link(heap, p, ob, kind, function, &made);
+    if (code == RRC_OK && RRCI_HAS_PLACES(heap))
+        return rrci_any_p_is_refused(heap, &made);
     if (code == RRC_OK)
         rrci_make_link(heap, &made);
     return code;
@@ -5280,6 +5331,8 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
 {
     rrci_new_link made = { { NULL, NULL }, 0, NULL, NULL };     /* compilers may not see that errors are not RRC_OK */
     int code = rrci_may_link_kind(heap, p, ob, kind, "rrc_link", &made);
+    if (code == RRC_OK && RRCI_HAS_PLACES(heap))
+        return rrci_any_p_is_refused(heap, &made);
     if (code == RRC_OK)
         rrci_make_link_kind(heap, &made, kind);
     return code;
@@ -8325,8 +8378,8 @@ static rrc_heap *rrci_make_heap(const rrc_desc *desc, const char *config, const 
     }
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_dict *dict = &heap->links.list[kind].dict;
-        dict->by_ob = !desc->reports_marks && ((kind & RRCI_O) != 0 || RRCI_HAS_SLOT(heap));
-        dict->optional = dict->by_ob && !desc->unlinks;
+        dict->by_ob = layer != NULL || (!desc->reports_marks && ((kind & RRCI_O) != 0 || RRCI_HAS_SLOT(heap)));
+        dict->optional = layer != NULL || (dict->by_ob && !desc->unlinks);
         dict->on = !dict->optional;
     }
     return heap;
@@ -8812,6 +8865,7 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
     const rrci_list *list = &heap->links.list[kind];
     const rrci_link *link = rrci_at(list, index);
     rrc_object *ob = link->ob;
+    size_t place;
     if (link->p == NULL || ob == NULL) {
         rrci_found(checker, RRC_ECORRUPT, ob, link->p, "a link lacks one of its ends");
         return;
@@ -8828,6 +8882,8 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
         rrci_check_outside(checker, ob);
     if (RRC_LINK(ob) != link->p)
         rrci_found(checker, RRC_ELINK, ob, link->p, "I1: the link field differs from the link");
+    if (RRCI_HAS_PLACES(heap) && (rrci_look_in_place(heap, link->p, &place) != list || place != index))
+        rrci_found(checker, RRC_EPLINKED, ob, link->p, "I2: two links have this p, or its place is not known");
     if (list->dict.on && ((kind & RRCI_O) == 0 ? rrci_dict_find(list, rrci_key(list, link))
                                                : rrci_dict_find_link(list, rrci_key(list, link), ob)) != index)
         rrci_found(checker, RRC_EPLINKED, ob, link->p,

@@ -42,6 +42,7 @@ extern "C" {
 typedef struct rrc_cell {
     void       *object;         /* the host's; NULL: it has died */
     rrc_object *ob;
+    size_t      place;          /* the header's: where its link is */
     unsigned    number : 29;    /* from 1 on. A new cell gets that of one that has gone, if there is one */
     unsigned    is_node : 1;    /* an edge node */
     unsigned    is_pinned : 1;
@@ -194,8 +195,8 @@ RRC_API void rrc_map_put(rrc_map *map, const void *key, void *value);
 RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map);
 
 /* ---- cells: see rrc_cell ----
-   In a closed heap all links are made by rrc_cell_link and dissolved by the functions below, and never by rrc_link and
-   rrc_unlink themselves. The header frees a cell, after a call of forget, when its link has been dissolved (also if a
+   In a closed heap all links are made by rrc_cell_link, as rrc_link refuses, and dissolved by the functions below, and
+   never by rrc_unlink itself. The header frees a cell, after a call of forget, when its link has been dissolved (also if a
    step finds its object dead, or the object of C is garbage), when an edge node is not needed any more, and when the
    heap ends. Then the next cell that is made takes its place and its number. (One that goes during a call of
    write_node keeps them until that returns.) The memory of cells is given back when the heap ends. */
@@ -2277,7 +2278,7 @@ static void rrci_closed_search(rrc_heap *heap)
 }
 
 static const rrci_layer rrci_closed_layer = {
-    sizeof(rrci_mirror_head), rrci_closed_news, rrci_spread_strength, rrci_closed_keeps, rrci_closed_must_stay,
+    sizeof(rrci_mirror_head), offsetof(rrc_cell, place), rrci_closed_news, rrci_spread_strength, rrci_closed_keeps, rrci_closed_must_stay,
     rrci_p_of_weak, rrci_has_dead_cell, rrci_mirror_cycle, rrci_closed_search, rrci_check_mirror, rrci_mirror_end,
     rrci_free_closed
 };
