@@ -2432,14 +2432,13 @@ static size_t *rrci_place_in(const rrc_heap *heap, rrc_gcref p)
     return (size_t *)(void *)((char *)p + heap->layer->place);
 }
 
-static void rrci_note_place(const rrc_heap *heap, const rrci_list *list, size_t index)
+static RRCI_NOINLINE void rrci_note_place(const rrc_heap *heap, const rrci_list *list, size_t index)
 {
-    if (RRCI_UNLIKELY(RRCI_HAS_PLACES(heap)))
-        *rrci_place_in(heap, rrci_at(list, index)->p) = index * RRCI_LISTS + (size_t)(list - heap->links.list);
+    *rrci_place_in(heap, rrci_at(list, index)->p) = index * RRCI_LISTS + (size_t)(list - heap->links.list);
 }
 
 /* The list and index of the link of p, or NULL. */
-static rrci_list *rrci_look_in_place(rrc_heap *heap, rrc_gcref p, size_t *index)
+static RRCI_NOINLINE rrci_list *rrci_look_in_place(rrc_heap *heap, rrc_gcref p, size_t *index)
 {
     size_t place = *rrci_place_in(heap, p);
     rrci_list *list = &heap->links.list[place % RRCI_LISTS];
@@ -2452,17 +2451,17 @@ static void rrci_append(rrc_heap *heap, rrci_list *list, rrci_link link)
     if (list->count % RRC_CHUNK_LINKS == 0)
         list->chunk[list->count / RRC_CHUNK_LINKS] = rrci_take_chunk(&heap->memory);
     *rrci_at(list, list->count++) = link;
-    rrci_note_place(heap, list, list->count - 1);
+    if (RRCI_UNLIKELY(RRCI_HAS_PLACES(heap)))
+        rrci_note_place(heap, list, list->count - 1);
 }
 
 /* Remove record `index` by moving the last one to its place. */
 static void rrci_remove(rrc_heap *heap, rrci_list *list, size_t index)
 {
     list->count--;
-    if (index != list->count) {
-        *rrci_at(list, index) = *rrci_at(list, list->count);
+    *rrci_at(list, index) = *rrci_at(list, list->count);
+    if (RRCI_UNLIKELY(RRCI_HAS_PLACES(heap)))
         rrci_note_place(heap, list, index);
-    }
     if (list->count % RRC_CHUNK_LINKS == 0)
         rrci_give_chunk(&heap->memory, list->chunk[list->count / RRC_CHUNK_LINKS]);
 }
@@ -3438,12 +3437,10 @@ static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
    field of a static object may have a marker.) */
 static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
 {
-    rrc_gcref p = RRC_LINK(ob);
     int i;
-    if (RRCI_HAS_PLACES(heap) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY && p != NULL && p != heap->links.marker) {
-        rrci_list *list = rrci_look_in_place(heap, p, index);
-        return list != NULL && rrci_at(list, *index)->ob == ob ? list : NULL;
-    }
+    if (RRCI_UNLIKELY(RRCI_HAS_PLACES(heap)) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
+        && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->links.marker)
+        return rrci_look_in_place(heap, RRC_LINK(ob), index);
     for (i = RRCI_LISTS - 1; i >= 0; i--) {
         rrci_list *list = &heap->links.list[i];
         if (list->count == 0)
@@ -3485,18 +3482,30 @@ static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
     return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
 }
 
-/* The ob of p's P link in a heap without a slot, or NULL. */
-static rrc_object *rrci_from_dict(rrc_heap *heap, rrc_gcref p)
+/* The ob of p's P link in a heap with places, or NULL. */
+static RRCI_NOINLINE rrc_object *rrci_from_place(rrc_heap *heap, rrc_gcref p)
 {
-    rrc_object *ob = NULL;
-    if (RRCI_UNLIKELY(RRCI_HAS_PLACES(heap))) {
-        size_t index;
-        const rrci_list *list = rrci_look_in_place(heap, p, &index);
-        return list != NULL && ((list - heap->links.list) & RRCI_O) == 0 ? rrci_at(list, index)->ob : NULL;
-    }
-    if (heap->links.list[RRCI_P_YOUNG].count > 0)
-        ob = rrci_ob_of(&heap->links.list[RRCI_P_YOUNG], p);
+    size_t index;
+    const rrci_list *list = rrci_look_in_place(heap, p, &index);
+    return list != NULL && ((list - heap->links.list) & RRCI_O) == 0 ? rrci_at(list, index)->ob : NULL;
+}
+
+/* ... in a heap with young links or with places. */
+static RRCI_NOINLINE rrc_object *rrci_from_young(rrc_heap *heap, rrc_gcref p)
+{
+    rrc_object *ob;
+    if (RRCI_HAS_PLACES(heap))
+        return rrci_from_place(heap, p);
+    ob = rrci_ob_of(&heap->links.list[RRCI_P_YOUNG], p);
     return ob != NULL ? ob : rrci_ob_of(&heap->links.list[RRCI_P_OLD], p);
+}
+
+/* ... in any heap without a slot. */
+static RRCI_NOINLINE rrc_object *rrci_from_dict(rrc_heap *heap, rrc_gcref p)
+{
+    if (heap->links.list[RRCI_P_YOUNG].count > 0 || RRCI_HAS_PLACES(heap))
+        return rrci_from_young(heap, p);
+    return rrci_ob_of(&heap->links.list[RRCI_P_OLD], p);
 }
 
 /* The ob of p's P link, or NULL. */
@@ -5120,7 +5129,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
         return ob;
     }
     if (RRCI_HAS_PLACES(heap))
-        return rrci_from_dict(heap, p);
+        return rrci_from_place(heap, p);
     ob = rrci_ob_of(&heap->links.list[kind], p);
     if (ob == NULL && heap->desc.demotes && heap->links.list[kind ^ RRCI_YOUNG].count > 0)
         ob = rrci_ob_of(&heap->links.list[kind ^ RRCI_YOUNG], p);
