@@ -158,7 +158,7 @@ end
 # The test that notices, or nil.
 def noticed_by(tests, seconds = 120)
   tests.find do |test|
-    !system({ "RUNS" => "6", "CPU_SECONDS" => "20", "FIRST_FAILURE" => "1" }, "timeout", seconds.to_s, RbConfig.ruby, "-I#{WORK}/lib", "-I#{HERE}/lib",
+    !system({ "RUNS" => "6", "CPU_SECONDS" => "20", "FIRST_FAILURE" => "1" }, "timeout", "-s", "KILL", seconds.to_s, RbConfig.ruby, "-I#{WORK}/lib", "-I#{HERE}/lib",
             "-I#{HERE}/test", "#{HERE}/test/test_#{test}.rb", out: "#{WORK}/log", err: %i[child out])
   end
 end
