@@ -3433,13 +3433,13 @@ static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
     return rrci_look_for_ob(list, ob);
 }
 
-/* The list and index of ob's link; NULL if it has none. (The maker of a link may have forgotten the bias, and the link
-   field of a static object may have a marker.) */
+/* The list and index of the link of ob, whose link field is not NULL; NULL if it has none. (The maker of a link may have
+   forgotten the bias, and the link field of a static object may have a marker.) */
 static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
 {
     int i;
     if (RRCI_UNLIKELY(RRCI_HAS_PLACES(heap)) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
-        && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->links.marker)
+        && RRC_LINK(ob) != heap->links.marker)
         return rrci_look_in_place(heap, RRC_LINK(ob), index);
     for (i = RRCI_LISTS - 1; i >= 0; i--) {
         rrci_list *list = &heap->links.list[i];
@@ -8874,7 +8874,6 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
     const rrci_list *list = &heap->links.list[kind];
     const rrci_link *link = rrci_at(list, index);
     rrc_object *ob = link->ob;
-    size_t place;
     if (link->p == NULL || ob == NULL) {
         rrci_found(checker, RRC_ECORRUPT, ob, link->p, "a link lacks one of its ends");
         return;
@@ -8891,7 +8890,7 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
         rrci_check_outside(checker, ob);
     if (RRC_LINK(ob) != link->p)
         rrci_found(checker, RRC_ELINK, ob, link->p, "I1: the link field differs from the link");
-    if (RRCI_HAS_PLACES(heap) && (rrci_look_in_place(heap, link->p, &place) != list || place != index))
+    if (RRCI_HAS_PLACES(heap) && *rrci_place_in(heap, link->p) != index * RRCI_LISTS + (size_t)kind)
         rrci_found(checker, RRC_EPLINKED, ob, link->p, "I2: two links have this p, or its place is not known");
     if (list->dict.on && ((kind & RRCI_O) == 0 ? rrci_dict_find(list, rrci_key(list, link))
                                                : rrci_dict_find_link(list, rrci_key(list, link), ob)) != index)

@@ -1788,6 +1788,7 @@ static void weak_objects(void)
     ob = rrc_gc_new(heap, &Tracked);
     check_int(rrc_gc_track(heap, ob), RRC_OK);
     bare = given(&places[0], RRC_O);
+    DAMAGE(size_t, ((rrc_cell *)RRC_LINK(bare))->place, RRCI_LISTS + RRCI_O_OLD, RRC_EPLINKED, "its place is not known");
     RRC_REFCNT(bare) += RRC_REFCNT_IMMORTAL - RRC_REFCNT_FROM_PYPY + 1;
     rrc_decref(heap, bare);                 /* its low half is 0 now, as that of a bias */
     check_int(RRC_REFCNT(bare), RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16);     /* back in the middle */

@@ -1514,6 +1514,8 @@ static void static_objects_get_cells(void)
         check_ptr(rrc_cell_of(w->heap, &fixed.head), NULL);
     }
     rrc_mark_deallocating(w->heap, w, &fixed.head);     /* (a marker is no cell) */
+    check_int(rrc_unlink(w->heap, &fixed.head), RRC_EUNLINKED);
+    expect_log(w, RRC_EUNLINKED);
     check_int(rrc_cell_link(w->heap, new_being(w), &fixed.head, RRC_O), RRC_ELINKED);
     expect_log(w, RRC_ELINKED);
     RRC_LINK(&fixed.head) = NULL;

@@ -261,6 +261,7 @@ typedef struct rrcv_known {
 
 /* How a node was reached in a breadth-first search. */
 typedef struct rrcv_path {
+    const rrcv_edge *edge;      /* that leads from there, or that of a root of the host; else NULL */
     uint32_t by;                /* from this node, or RRCV_NO_NODE: it is a root */
     uint32_t queue;             /* (a place of the queue, which has as many as there are nodes) */
     int      how;               /* RRCV_ALIVE, RRCV_DYING; 0: it was not */
@@ -575,7 +576,7 @@ static void rrcv_add_obs(rrcv_graph *graph, rrc_object *extra)
         rrcv_advance(&graph->progress, 1);
     }
     graph->obs = graph->nodes.count;
-    for (i = 0; i < graph->edge_count && !graph->out_of_memory; i++)
+    for (i = 0; i < graph->edge_count; i++)
         if (graph->edges[i].kind != RRCV_LINK)
             graph->known[graph->edges[i].to].explained++;
     rrc_inspect_each(graph->heap, RRC_EACH_QUEUED, rrcv_note_queued, graph);
@@ -606,7 +607,7 @@ static size_t rrcv_first_pair(const rrcv_graph *graph, size_t node)
 static void rrcv_add_linked(rrcv_graph *graph)
 {
     size_t i;
-    for (i = 0; i < graph->obs && !graph->out_of_memory; i++) {
+    for (i = 0; i < graph->obs; i++) {
         rrcv_pair pair;
         if (!rrcv_is(graph, i, RRCV_IS_LINKED))
             continue;
@@ -704,13 +705,14 @@ static int rrcv_is_dying(const rrcv_graph *graph, size_t node)
 /* ---- paths ---- */
 
 /* Reach a node, and put it in the queue. Returns the new end of the queue. */
-static size_t rrcv_reach_node(rrcv_graph *graph, size_t tail, size_t node, size_t by, int how)
+static size_t rrcv_reach_node(rrcv_graph *graph, size_t tail, size_t node, size_t by, const rrcv_edge *edge, int how)
 {
     rrcv_path *reach = &graph->reach[node];
     if (reach->how != 0 || graph->nodes.key[node] == 0)
         return tail;
     reach->how = how;
     reach->by = (uint32_t)by;
+    reach->edge = edge;
     graph->reach[tail].queue = (uint32_t)node;
     return tail + 1;
 }
@@ -730,7 +732,7 @@ static void rrcv_spread(rrcv_graph *graph, size_t tail, int how)
         const rrcv_edge *edge = rrcv_edges_of(graph, from, &count);
         for (i = 0; i < count; i++)
             if (edge[i].kind != RRCV_LINK || rrcv_is_followed(graph, edge[i].to))
-                tail = rrcv_reach_node(graph, tail, edge[i].to, from, how);
+                tail = rrcv_reach_node(graph, tail, edge[i].to, from, &edge[i], how);
         rrcv_advance(&graph->progress, 1);
     }
 }
@@ -755,13 +757,13 @@ static int rrcv_find_paths(rrcv_graph *graph, int waves)
             if (wave == 0 ? rrcv_from_outside(graph, i) > 0 && !rrcv_is_dying(graph, i)
                 : wave == 1 ? !with_host && rrcv_is(graph, i, RRC_IS_HELD_BY_P)
                 : rrcv_is_dying(graph, i))
-                tail = rrcv_reach_node(graph, tail, i, RRCV_NO_NODE, how);
+                tail = rrcv_reach_node(graph, tail, i, RRCV_NO_NODE, NULL, how);
         if (wave == 0) {
             for (i = 0; i < roots; i++)
-                tail = rrcv_reach_node(graph, tail, root[i].to, RRCV_NO_NODE, how);
+                tail = rrcv_reach_node(graph, tail, root[i].to, RRCV_NO_NODE, &root[i], how);
         } else if (wave == 1 && with_host) {
             for (i = 0; i < graph->pair_count; i++)
-                tail = rrcv_reach_node(graph, tail, graph->pairs[i].p, RRCV_NO_NODE, how);
+                tail = rrcv_reach_node(graph, tail, graph->pairs[i].p, RRCV_NO_NODE, NULL, how);
         }
         rrcv_spread(graph, tail, how);
     }
@@ -802,28 +804,15 @@ static void rrcv_write_references(const rrcv_writer *writer, rrc_info info)
     }
 }
 
-/* The first edge that leads from a node to another, or NULL. */
-static const rrcv_edge *rrcv_edge_between(const rrcv_graph *graph, size_t from, size_t to)
-{
-    size_t i, count;
-    const rrcv_edge *edge = rrcv_edges_of(graph, from, &count);
-    for (i = 0; i < count; i++)
-        if (edge[i].to == to)
-            return &edge[i];
-    return NULL;
-}
-
 /* Write an edge of a path. The two halves of a linked pair are like one object: their link is only
    named where the path goes through it from another link. Returns the number of lines. */
 static int rrcv_write_step(const rrcv_writer *writer, const rrcv_graph *graph, size_t from, size_t to)
 {
-    const rrcv_edge *edge = rrcv_edge_between(graph, from, to);
+    const rrcv_edge *edge = graph->reach[to].edge;
     const void *address = from < graph->obs ? (void *)rrcv_ob_of_node(graph, from) : rrcv_p_of_node(graph, from);
     rrc_description about;
     const char *kind;
     int word;
-    if (edge == NULL)
-        return 0;
     if (edge->kind == RRCV_LINK) {
         uint32_t by = graph->reach[from].by;
         if (from < graph->obs || by == RRCV_NO_NODE || by >= graph->obs)
@@ -856,7 +845,7 @@ static int rrcv_write_step(const rrcv_writer *writer, const rrcv_graph *graph, s
 static void rrcv_write_root(const rrcv_writer *writer, const rrcv_graph *graph, size_t root, int it)
 {
     const char *which = it ? "" : "which ", *keeps = it ? "keeps it" : "keeps", *keep = it ? "keep it" : "keep";
-    const rrcv_edge *edge = root < graph->obs ? NULL : rrcv_edge_between(graph, RRCV_NONE, root);
+    const rrcv_edge *edge = graph->reach[root].edge;
     rrc_gcref p = root < graph->obs ? RRC_LINK(rrcv_ob_of_node(graph, root)) : rrcv_p_of_node(graph, root);
     if (edge != NULL && edge->kind == RRCV_ELEMENT)
         rrcv_write(writer, "  %sroot %lu of the host %s alive\n", which, (unsigned long)edge->name, keeps);
