@@ -1331,7 +1331,7 @@ static void new_proxy(whole_host *w, rrc_object *ob, int is_rooted)
     vm_object *o = vm_new(VM_OF(w), 0);
 
     vm_root(VM_OF(w), o, is_rooted);
-    check_int(vm_link(VM_OF(w), o, ob, RRC_O), RRC_OK);
+    check_int(vm_link(VM_OF(w), o, ob, RRC_TYPE(ob)->tp_outside != NULL ? RRC_P : RRC_O), RRC_OK);
     rrc_decref(w->heap, ob);
 }
 
@@ -1357,6 +1357,29 @@ static int call_view(whole_host *w, rrc_object *ob)
     return read_view(w, ob) && (VIEW(ob)->captured == NULL || is_there(VM_OF(w), VIEW(ob)->captured));
 }
 
+static vm *open_whole(whole_host *w, const vm_options *options)
+{
+    vm *v = vm_open(options, 1);
+
+    memset(w, 0, sizeof *w);
+    w->heap = v->heap;
+    w->host = v;
+    w->string = new_string;
+    w->closure = new_closure;
+    w->proxy = new_proxy;
+    w->read = read_view;
+    w->call = call_view;
+    whole_now = w;
+    return v;
+}
+
+static void end_whole(vm *v)
+{
+    v->closed = v->ending = 1;
+    check_int(rrc_heap_free(v->heap), 0);
+    v->ending = 0;
+}
+
 static void what_goes_at_the_end_is_whole(void)
 {
     int shape, finalizes, steps;
@@ -1367,19 +1390,10 @@ static void what_goes_at_the_end_is_whole(void)
                 int is_path = shape >= WHOLE_SHAPES * 2, path = (shape - WHOLE_SHAPES * 2) & ~1;
                 int is_rooted = is_path || shape < WHOLE_SHAPES;
                 whole_host w;
-                vm *v = vm_open(NULL, 1);
+                vm *v = open_whole(&w, NULL);
                 int n, i;
 
                 unit_context("shape %d, finalizers %d, steps %d", shape, finalizes, steps);
-                memset(&w, 0, sizeof w);
-                w.heap = v->heap;
-                w.host = v;
-                w.string = new_string;
-                w.closure = new_closure;
-                w.proxy = new_proxy;
-                w.read = read_view;
-                w.call = call_view;
-                whole_now = &w;
                 if (is_path)            /* (which of the C objects goes first, a closed host does not say) */
                     n = whole_make_path(&w, path | (path & WHOLE_PLAIN ? 0 : finalizes), 1);
                 else
@@ -1388,14 +1402,52 @@ static void what_goes_at_the_end_is_whole(void)
                     check_int(rrc_closed_step(v->heap), RRC_OK);
                     vm_collect(v);
                 }
-                v->closed = v->ending = 1;
-                check_int(rrc_heap_free(v->heap), 0);
-                v->ending = 0;
+                end_whole(v);
                 check(w.dead == 0 || !is_rooted);       /* the host has found garbage dead before */
                 check_int(w.deallocated, n);
                 check(w.looked >= 2 * (is_path ? WHOLE_DEPTH - 1 : n));
                 vm_close(v);
             }
+}
+
+/* ... in the order of owners through the host, if that drops its roots first. */
+static void what_goes_is_whole_through_the_host(void)
+{
+    int path, kind, drops, steps, missed = 0;
+
+    for (path = 0; path < WHOLE_PATHS; path++)
+        for (kind = 0; kind < 8; kind++)
+            for (drops = 0; drops < 2; drops++)
+                for (steps = 0; steps < 3; steps++) {
+                    vm_options options = { .late_finalizers = kind & 1, .keeps_resurrected = (kind & 2) != 0,
+                                           .at_once = (kind & 4) != 0 };
+                    whole_host w;
+                    vm *v = open_whole(&w, &options);
+                    size_t gone;
+                    int n, i, is_ordered;
+
+                    unit_context("path %d, host %d, drops %d, steps %d", path, kind, drops, steps);
+                    n = whole_make_path(&w, path, 1);
+                    for (i = 0; i < steps; i++) {
+                        check_int(rrc_closed_step(v->heap), RRC_OK);
+                        vm_collect(v);
+                    }
+                    for (i = 0; drops && i < (int)v->objects.count; i++)
+                        vm_root(v, (vm_object *)v->objects.at[i], 0);
+                    gone = vm_collect_in_order(v);
+                    is_ordered = drops;
+                    if (path % 4 == WHOLE_FOREIGN)      /* (their p's are rooted, or part of a cycle) */
+                        is_ordered &= options.at_once && (path & WHOLE_IN_PEERS) == 0;
+                    check_int(gone > 0, is_ordered);
+                    check_int(w.deallocated, is_ordered ? n : 0);
+                    end_whole(v);
+                    check_int(w.dead, 0);
+                    check(!is_ordered || w.missed == 0);
+                    missed += w.missed;
+                    check_int(w.deallocated, n);
+                    vm_close(v);
+                }
+    check(missed > 0);                  /* of those that have not dropped them */
 }
 
 #ifndef RRC_NO_STDIO
@@ -2083,6 +2135,7 @@ UNIT_GROUP(closed_hosts,
     UNIT(brought_back_by_its_owner),
     UNIT(a_heap_ends_with_everything_alive),
     UNIT(what_goes_at_the_end_is_whole),
+    UNIT(what_goes_is_whole_through_the_host),
     UNIT(words_about_weak_objects),
     UNIT(what_is_found_early_counts_once), UNIT(each_pass_takes_units),
     UNIT(a_wrapper_stays_rooted), UNIT(a_wrapper_that_lost_its_link_is_mirrored_anew),

@@ -473,18 +473,27 @@ static void collect(void *userdata)
     v->stopped = 1;
 }
 
-size_t vm_gc_collect(vm *v)
+static size_t collect_by(vm *v, size_t (*collects)(rrc_heap *heap))
 {
     int was_stopped = v->stopped;
     size_t result;
 
-    if (v->options.at_once && !was_stopped) {
-        vm_collect(v);
-        v->stopped = 1;
-    }
-    result = rrc_gc_collect(v->heap);
+    v->stopped |= v->options.at_once;
+    result = collects(v->heap);
     v->stopped = was_stopped;
     return result;
+}
+
+size_t vm_gc_collect(vm *v)
+{
+    if (v->options.at_once)
+        vm_collect(v);
+    return collect_by(v, rrc_gc_collect);
+}
+
+size_t vm_collect_in_order(vm *v)
+{
+    return collect_by(v, rrc_closed_collect_in_order);
 }
 
 /* ---- what shows the objects: those without a slot are known by their address ---- */

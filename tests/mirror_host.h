@@ -83,8 +83,9 @@ vm *vm_open(const vm_options *options, uint64_t seed);
 rrc_insight vm_insight(vm *v);
 void vm_close(vm *v);
 
-/* rrc_gc_collect; at once, if the host does that. */
+/* rrc_gc_collect and rrc_closed_collect_in_order; at once, if the host does that. */
 size_t vm_gc_collect(vm *v);
+size_t vm_collect_in_order(vm *v);
 
 unsigned vm_pick(vm *v, unsigned n);
 

@@ -346,6 +346,8 @@ static void operate(m_world *w)
             m_step(w);
         else if (choose(w, 4) == 0)
             m_collect(w);
+        else if (choose(w, 4) == 0)
+            vm_collect_in_order(w->v);
         break;
     }
 }
@@ -447,6 +449,8 @@ static void settle(m_world *w, int all)
         if (w->p[i].at != NULL && w->p[i].rooted && (all || choose(w, 4) != 0))
             m_root(w, (int)i, 0);
     break_cycles_abroad(w);
+    if (choose(w, 2) == 0)
+        vm_collect_in_order(w->v);
     for (k = 0; k < 4 || (k < (d->wraps ? MOST_ROUNDS_ABROAD : MOST_ROUNDS) && m_garbage(w) > 0); k++) {
         if (d->slices && !w->v->options.at_once)
             collect_in_slices(w);

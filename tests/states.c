@@ -772,6 +772,13 @@ CALL(rrc_closed_keep_up)
     return says(STATES_NOT_KNOWN);
 }
 
+CALL(rrc_closed_collect_in_order)
+{
+    size_t gone = rrc_closed_collect_in_order(c->heap);
+
+    return says(works ? STATES_NOT_KNOWN : gone > 0);
+}
+
 static rrc_map no_keys;
 
 static int no_pin(void *userdata, rrc_cell *cell, int on) { (void)userdata, (void)cell; return on; }
@@ -889,7 +896,8 @@ static int other_host(const states_cast *c)
     };
     size_t i;
 
-    if (strcmp(c->function->name, "rrc_closed_step") == 0 || strcmp(c->function->name, "rrc_closed_work") == 0)
+    if (strcmp(c->function->name, "rrc_closed_step") == 0 || strcmp(c->function->name, "rrc_closed_work") == 0
+        || strcmp(c->function->name, "rrc_closed_collect_in_order") == 0)
         return c->is_mirrored ? RRC_OK : RRC_EPHASE;
     if (strcmp(c->function->name, "rrc_closed_get_stats") == 0)
         return c->is_mirrored ? RRC_OK : RRC_ETYPE;

@@ -201,7 +201,7 @@ static void what_goes_is_whole_through_the_host(void)
                     whole_host w;
                     int n, i;
 
-                    if (path % 4 == 3 || (collects && path % 4 != WHOLE_PLAIN))
+                    if (path % 4 == WHOLE_FOREIGN || (collects && path % 4 != WHOLE_PLAIN))
                         continue;       /* (tracked garbage goes in one collection, in which only p's are kept) */
                     unit_context("host %d, path %d, collects %d, rooted %d", kind, path, collects, is_rooted);
                     options.reports_marks = kind & 1 ? REPORT_LINKED : 0;

@@ -117,6 +117,14 @@ static const rrc_type whole_plain = {
     .tp_name = "PlainWidget", .tp_basicsize = sizeof(whole_widget), .tp_dealloc = whole_dealloc,
 };
 
+/* A wrapper whose foreign object nobody else refers to. */
+static intptr_t whole_outside(rrc_heap *heap, rrc_object *self) { (void)heap, (void)self; return 0; }
+
+static const rrc_type whole_foreign = {
+    .tp_name = "ForeignWidget", .tp_basicsize = sizeof(whole_widget), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = whole_dealloc, .tp_traverse = whole_traverse, .tp_clear = whole_clear, .tp_outside = whole_outside,
+};
+
 /* A widget whose closure refers to the proxy of `captured`. The reference is the caller's. */
 static rrc_object *whole_new(whole_host *w, int finalizes, rrc_object *captured)
 {
@@ -174,7 +182,7 @@ static int whole_make(whole_host *w, int shape, int finalizes, int is_rooted)
 /* Through the host: a widget owns a closure that refers to the proxy of the next one, which so must outlive it. Nothing
    in C knows that. */
 enum { WHOLE_DEPTH = 3 };
-enum { WHOLE_TRACKED, WHOLE_FINAL, WHOLE_PLAIN, WHOLE_BOTTOM_UP = 4, WHOLE_ALL_ROOTED = 8, WHOLE_IN_PEERS = 16,
+enum { WHOLE_TRACKED, WHOLE_FINAL, WHOLE_PLAIN, WHOLE_FOREIGN, WHOLE_BOTTOM_UP, WHOLE_ALL_ROOTED = 8, WHOLE_IN_PEERS = 16,
        WHOLE_PATHS = 32 };
 
 /* Make such widgets, in this order or the other. The first is perhaps one of two peers, which are garbage that only
@@ -188,7 +196,7 @@ static int whole_make_path(whole_host *w, int path, int is_rooted)
         if (kind == WHOLE_PLAIN) {
             ob[i] = rrc_new(w->heap, &whole_plain);
         } else {
-            ob[i] = rrc_gc_new(w->heap, &whole_types[kind == WHOLE_FINAL]);
+            ob[i] = rrc_gc_new(w->heap, kind == WHOLE_FOREIGN ? &whole_foreign : &whole_types[kind == WHOLE_FINAL]);
             rrc_gc_track(w->heap, ob[i]);
         }
         WHOLE(ob[i])->number = ++w->made;

@@ -172,6 +172,16 @@ RRC_API int rrc_closed_cycle(rrc_heap *heap);
    O(max); 0: O(pending objects), and as rrc_closed_step if one is due] */
 RRC_API void rrc_closed_keep_up(rrc_heap *heap, int has_cycle_ended, size_t max);
 
+/* The host is about to end, and has dropped its roots: deallocate what nothing holds any more, owners before what they
+   own, also through the host (an object owns a table of the host, in which is the proxy of another object). This
+   collects by the hook `collect`, as often as that frees anything, while all that C refers to is rooted. So it frees
+   one object of each path of owners at a time, and nothing that is in or below a cycle over both heaps; cycles of C
+   alone go. At most so many objects and links are looked at as in rrc_heap_free. What is left is for that, and has no
+   order. Returns how many objects have gone. Without `collect`, and where rrc_gc_collect does nothing, it is 0.
+   [mutator until rrc_heap_free | allocates | calls collect, dealloc, is_live, pin, forget, tp_traverse |
+   O(rounds * (host objects + links + tracked objects + references))] */
+RRC_API size_t rrc_closed_collect_in_order(rrc_heap *heap);
+
 /* For the tables of a port: a map from addresses, such as those of the host's objects, to values. It is empty if all
    its bytes are 0. */
 typedef struct rrc_map {
@@ -415,6 +425,7 @@ typedef struct rrci_closed_heap {
     unsigned      pinning;      /* inside the hook pin */
     rrci_step     step;
     int           is_at_once;   /* in a step of rrc_gc_collect that lets wrappers be weak: desc.collects_at_once */
+    int           is_in_order;  /* steps mirror nothing, and root all that C refers to: rrc_closed_collect_in_order */
     size_t        cycles;       /* calls of rrc_closed_cycle since the last step */
     size_t        most_cycles;  /* after so many a step is due */
     unsigned      eager;        /* in so many of the next calls a step is due */
@@ -1929,6 +1940,8 @@ static void rrci_do_stage(rrci_weighing *weighing)
         break;
     default:
         rrci_find_garbage_of_c(weighing);
+        if (closed->is_in_order && closed->step.stage != RRCI_STEP_WEIGH)
+            rrci_stop_weighing(heap, RRC_EPHASE);
     }
 }
 
@@ -2078,6 +2091,35 @@ static void rrci_mirror_cycle(rrc_heap *heap)
     closed->is_at_once = 0;
     if (is_at_once)
         rrci_whole_step(heap, function);
+}
+
+/* (The collector can be in the middle of a cycle. Then wrappers may go in the second round only.) */
+RRC_API size_t rrc_closed_collect_in_order(rrc_heap *heap)
+{
+    rrci_closed_heap *closed;
+    size_t limit, marked = 0, left, last_left, finalized;
+    ptrdiff_t objects;
+    int rounds_left = RRCI_MOST_ROUNDS / 10, idle = 0;
+    if (rrci_may_step(heap, "rrc_closed_collect_in_order") != RRC_OK
+        || heap->machine.is_disabled || heap->machine.is_collecting || heap->desc.collect == NULL)
+        return 0;
+    closed = rrci_closed(heap);
+    objects = heap->counters.objects;
+    left = rrci_count_left(heap);
+    limit = rrci_most_marked(heap);
+    closed->is_in_order = heap->machine.is_collecting = 1;
+    do {
+        last_left = left;
+        finalized = heap->counters.finalized;
+        marked += 2 * left + 1;
+        rrci_mirror_cycle(heap);
+        rrci_end_round(heap);
+        left = rrci_count_left(heap);
+        rounds_left -= left >= last_left;
+        idle = left < last_left || heap->counters.finalized != finalized ? 0 : idle + 1;
+    } while (idle <= RRCI_HAS_WRAPPERS(heap) && marked <= limit && rounds_left > 0);
+    closed->is_in_order = heap->machine.is_collecting = 0;
+    return heap->counters.objects < objects ? (size_t)(objects - heap->counters.objects) : 0;
 }
 
 /* The heap ends: no edge node is made or written from now on. The p's of P links are rooted, so that they stay. Links

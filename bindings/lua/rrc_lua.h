@@ -315,6 +315,12 @@ RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max);
    freed. Raises what finalizers of scripts raise, when all is done. */
 RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap);
 
+/* In place of lua_close: owners go before what they own, also through Lua (an object of C owns a table, in which is
+   another object). What scripts have in globals and loaded modules is dropped first: all but numbers, strings, functions
+   of C and modules, so that finalizers can use Lua's libraries. Drop what C itself has on the stack and in the registry
+   before the call. See README.md. Where a function runs in L, this raises an error. Else it never raises. */
+RRC_LUA_API void rrc_lua_close(lua_State *L);
+
 /* An object's memory outside of Lua grew by `change` bytes (or shrank): the same as
    rrc_native_bytes. Lua is made to collect as if it had allocated them itself, but seldom
    when much of it lives: see README.md. Can be called from any C code; the work is done by
@@ -602,6 +608,7 @@ typedef struct rrcl_state {
     size_t      most_wrappers;      /* with more than so many there is a collection: see rrcl_collect_wrappers */
     int         wait, next_wait;    /* ... or after so many cycles; and how many pass after that one */
     int         is_collecting;      /* inside rrc_lua_collect */
+    int         in_order;           /* ... which keeps the order of owners */
     int         must_collect;       /* ... and it is due */
     int         must_root;          /* wrappers are weak, for a collection at once: see rrcl_root_wrappers */
     int         calls_pay;          /* sentinels leave a step to the calls that make objects: see rrcl_sentinel_gc */
@@ -3866,7 +3873,7 @@ static size_t rrcl_collect_round(lua_State *L, rrcl_state *state)
 {
     int drained;
     size_t found;
-    if (state->wrappers > 0) {
+    if (state->wrappers > 0 && !state->in_order) {
         int status = rrcl_pcall(L, rrcl_full_collection, &drained);     /* no finalizer waits any more */
         if (rrcl_open_state(L) == NULL)
             return SIZE_MAX;
@@ -3875,7 +3882,7 @@ static size_t rrcl_collect_round(lua_State *L, rrcl_state *state)
     }
     lua_gc(L, LUA_GCSTOP, 0);               /* what dies in the step would not be found this time */
     state->in_slots++;
-    found = rrc_gc_collect(state->heap);
+    found = state->in_order ? rrc_closed_collect_in_order(state->heap) : rrc_gc_collect(state->heap);
     rrcl_end_slots(state);
     return found;
 }
@@ -3898,7 +3905,7 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
         result += found;
     } while (found > 0 && state->hidden != NULL && ++rounds < RRCL_ROUNDS);
     rrcl_begin_step(state);             /* (and it has ended) */
-    state->is_collecting = 0;
+    state->is_collecting = state->in_order = 0;
     if (was_running)
         lua_gc(L, LUA_GCRESTART, 0);
     if (state->must_end)
@@ -4461,6 +4468,60 @@ RRC_LUA_API rrc_heap *rrc_lua_heap(lua_State *L)
     return closer->state->heap;
 }
 
+/* ---- the end in order ---- */
+
+/* Take out of the table at the top what scripts may have made. */
+static void rrcl_strip(lua_State *L, int loaded)
+{
+    int table = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, table); lua_settop(L, table + 1)) {
+        int type = lua_type(L, -1), is_kept = type < LUA_TTABLE || lua_iscfunction(L, -1);
+        if (type == LUA_TTABLE) {
+            lua_pushvalue(L, -2);
+            lua_rawget(L, loaded);
+            is_kept = lua_rawequal(L, -1, -2);      /* string, or the module of this name */
+        }
+        if (is_kept)
+            continue;
+        lua_pushvalue(L, table + 1);
+        lua_pushnil(L);
+        lua_rawset(L, table);
+    }
+    lua_pushnil(L);
+    lua_setmetatable(L, table);
+}
+
+/* (This allocates nothing before rrc_lua_collect stops the collector, as Lua's own cycles keep no order.) */
+static int rrcl_drop_roots(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    lua_settop(L, 0);
+    luaL_checkstack(L, 8, NULL);
+    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+    rrcl_strip(L, 1);
+    for (lua_pushnil(L); lua_next(L, 1); lua_settop(L, 2))
+        if (lua_istable(L, 3) && !(lua_type(L, 2) == LUA_TSTRING && strcmp(lua_tostring(L, 2), "io") == 0))
+            rrcl_strip(L, 1);           /* (in io are files) */
+    state->in_order = 1;
+    rrc_lua_collect(L, heap);
+    return 0;
+}
+
+/* A finalizer that fails can end a collection of Lua's. So many may. */
+#define RRCL_MOST_FAILURES 100
+
+RRC_LUA_API void rrc_lua_close(lua_State *L)
+{
+    lua_Debug frame;
+    int failures = 0;
+    if (lua_getstack(L, 0, &frame))
+        luaL_error(L, "rrc_lua_close: a function is running in this thread");
+    while (rrcl_open_state(L) != NULL && rrcl_try(L, rrcl_drop_roots, NULL) != 0 && ++failures < RRCL_MOST_FAILURES)
+        ;
+    lua_close(L);
+}
+
 /* ---- the module `rawrefcount` ---- */
 
 /* Push a whole number. Where Lua has integers it is one of them, and prints as 3, not as 3.0. */
@@ -4472,7 +4533,11 @@ RRC_LUA_API rrc_heap *rrc_lua_heap(lua_State *L)
 
 static int rrcl_script_collect(lua_State *L)
 {
-    RRCL_PUSH_COUNT(L, rrc_lua_collect(L, rrc_lua_heap(L)));
+    rrc_heap *heap = rrc_lua_heap(L);
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    if (!state->is_collecting)
+        state->in_order = lua_toboolean(L, 1);
+    RRCL_PUSH_COUNT(L, rrc_lua_collect(L, heap));
     return 1;
 }
 

@@ -2258,13 +2258,14 @@ static void rrcm_report_leaks(rrcm_state *state)
 #define rrcm_report_leaks(state) ((void)0)
 #endif
 
-/* While mruby still works: no proxy is left, and what C does not hold is deallocated, cycles of C
-   included. So slots find what their objects own. */
+/* While mruby still works: owners go first, if mruby refers to them no more. Then no proxy is left, and what C does not
+   hold is deallocated, cycles of C included. So slots find what their objects own. */
 static void rrcm_part_proxies(rrcm_state *state)
 {
     int arena = mrb_gc_arena_save(state->mrb);
     int rounds = 10;                        /* slots can go on making objects, and proxies */
     rrc_stats before, after;
+    rrc_closed_collect_in_order(state->heap);
     if (state->wrappers > 0) {
         state->is_ending = 1;               /* a collection at once whose dead are all proxies: so tp_clear breaks */
         rrc_gc_collect(state->heap);        /* foreign cycles */

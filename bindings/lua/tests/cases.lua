@@ -1437,6 +1437,22 @@ local function new_store(i)
   return store, action
 end
 
+-- Each node owns the next one through a table. Garbage in steps is found whole, and has no order.
+pace_case("collect(true): owners go first", function()
+  for round = 0, 1 do
+    local made = {}
+    for _, id in ipairs { 4, 2, 3, 1 } do made[id] = new(id) end
+    for id = 1, 3 do made[id]:set(1, { made[id + 1] }) end
+    for _ = 1, 2 * round do rawrefcount.collect() end
+    collectgarbage("stop")
+    nodes.freed()
+    made = nil
+    equal(rawrefcount.collect(true) >= 4, true)     -- (tables have objects of C, too)
+    collectgarbage("restart")
+    equal(nodes.freed(), "1 2 3 4 ")
+  end
+end)
+
 case("wrappers: a cycle goes by Lua alone", with_caller(function()
   for i = 1, 20 do new_store(2 * i) end
   overwrite()

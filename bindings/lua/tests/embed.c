@@ -968,8 +968,142 @@ static void a_lost_clock_is_replaced(void)
 #define WITH_CLOCK
 #endif
 
+/* ---- the end in order ---- */
+
+static char gone[100];
+
+/* The ids that were freed since the last call, in order. */
+static const char *freed_ids(void)
+{
+    lua_State *L = open_state();
+    run(L, "ids = nodes.freed()");
+    lua_getglobal(L, "ids");
+    strcpy(gone, lua_tostring(L, -1));
+    lua_close(L);
+    return gone;
+}
+
+/* Each node owns the next one through a table or a function. The last one is a Wrapper. */
+static const char chains[] =
+    "local kinds, i, j = { 'Node', 'Untracked', 'Finalized', 'Stubborn', 'Closing', 'Wrapper' }, ... "
+    "local kind, order, made = kinds[i], j == 0 and { 1, 2, 3, 4 } or { 4, 2, 3, 1 }, {} "
+    "for _, id in ipairs(order) do made[id] = nodes.new(id, kind) end "
+    "for id = 1, 3 do local n = made[id + 1] made[id]:set(1, id ~= 2 and { { n } } or function() return n end) end "
+    "made[4]:set(1, { nodes.new(5, 'Wrapper') }) "
+    "local first = made[1] "
+    "if j == 0 then all = made else "
+    "  function use() return first end "
+    "  package.loaded.module = setmetatable({ made[1], use = use }, { __index = made }) "
+    "  package.loaded.use = use "
+    "  thread = coroutine.create(function() local m = made coroutine.yield() return m end) coroutine.resume(thread) "
+    "end";
+
+static const char *const modes[] = {
+    "", "rawrefcount_step() collectgarbage()", "for i = 1, 3 do rawrefcount_collect() end",
+    "collectgarbage(_VERSION == 'Lua 5.4' and 'generational' or 'collect') rawrefcount_step()" };
+
+static void the_end_is_in_order(void)
+{
+    int kind, way, mode;
+    for (kind = 1; kind <= 6; kind++)
+        for (way = 0; way < 2; way++)
+            for (mode = 0; mode < 4; mode++) {
+                lua_State *L = open_state();
+                unit_context("kind %d, way %d, mode %d: ", kind, way, mode);
+                run(L, "nodes.freed()");
+                check(luaL_loadstring(L, chains) == 0);
+                lua_pushinteger(L, kind);
+                lua_pushinteger(L, way);
+                if (lua_pcall(L, 2, 0, 0) != 0)
+                    unit_fail(__FILE__, __LINE__, "%s", lua_tostring(L, -1));
+                run(L, modes[mode]);
+                rrc_lua_close(L);
+                check_int(live(), 0);
+                check_int((int)blocks, 0);
+                check_str(freed_ids(), "1 2 3 4 5 ");
+            }
+    unit_context("%s", "");
+}
+
+static int close_function(lua_State *L)
+{
+    rrc_lua_close(L);
+    return 0;
+}
+
+static int worked;
+
+static int work_function(lua_State *L)
+{
+    (void)L;
+    worked++;
+    return 0;
+}
+
+/* A function of C that a script calls cannot close the state. Finalizers can fail, and can use Lua's libraries. What C
+   holds lives on. A cycle over both heaps goes, too. The state can be closed by another thread of it, and without a heap. */
+static void what_happens_at_an_end_in_order(void)
+{
+    lua_State *L = open_state();
+    rrc_heap *heap = rrc_lua_heap(L);
+    rrc_object *held;
+    run(L, "nodes.freed()");
+    lua_register(L, "close", close_function);
+    lua_register(L, "works", work_function);
+    worked = 0;
+    run(L, "local closes, message = pcall(close) "
+           "assert(not closes and message:find('rrc_lua_close: a function is running in this thread'), message) "
+           "all = {} made = 0 "
+           "for i = 1, 20 do all[i] = finalizer(function() error('fails') end) end "
+           "for i = 1, 20 do all[20 + i] = finalizer(function() "
+           "    assert(print and string.format('%d', math.floor(2.5)) == '2' and io.type(io.stdout) == 'file') "
+           "    assert(io.stdout:write('') and table.concat({ os.date('%Y') }) ~= '' and all == nil) "
+           "    works() "
+           "end) end "
+           "cycle = nodes.new(7) local c = cycle c:set(1, function() return c end) "
+           "kept = nodes.new(8) nodes.hold(kept) "
+           "first = nodes.new(1) local second, peer = nodes.new(2), nodes.new(9) "
+           "first:set(1, { second }) first:set(2, peer) peer:set(1, first) second:set(1, { nodes.new(3) }) "
+           "function finalizes() end ");
+    lua_getglobal(L, "kept");
+    held = rrc_lua_ref(L, heap, -1);
+    run(L, "nodes.release(1)");
+    lua_settop(L, 0);
+    rrc_lua_close(lua_newthread(L));
+    check_int(worked, 20);
+    check_int(live(), 1);
+    rrc_decref(heap, held);
+    check_int(live(), 0);
+    check_int((int)blocks, 0);
+    check(strstr(freed_ids(), "2 ") < strstr(gone, "3 ") && strstr(gone, "1 ") < strstr(gone, "2 "));
+    rrc_lua_close(open_plain_state());
+}
+
+/* Each allocation fails in turn, while the roots are dropped and both heaps are collected. */
+static void an_allocation_fails_at_an_end_in_order(void)
+{
+    long n;
+    for (n = 0; allocations_left < 0; n++) {
+        lua_State *L = open_state();
+        unit_context("allocation %ld", n);
+        check(luaL_loadstring(L, chains) == 0);
+        lua_pushinteger(L, 3);
+        lua_pushinteger(L, n % 2);
+        check(lua_pcall(L, 2, 0, 0) == 0);
+        lua_setallocf(L, limited_alloc, NULL);
+        allocations_left = n;
+        rrc_lua_close(L);
+        check_int(live(), 0);
+        check_int((int)blocks, 0);
+    }
+    allocations_left = -1;
+    check(n > 3);
+    unit_context("%s", "");
+}
+
 UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(objects_outlive_their_state),
-           UNIT(the_end_reports_leaks),
+           UNIT(the_end_reports_leaks), UNIT(the_end_is_in_order),
+           UNIT(what_happens_at_an_end_in_order), UNIT(an_allocation_fails_at_an_end_in_order),
            UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks),
            UNIT(close_in_a_hidden_coroutine), UNIT(each_cycle_ends_once_with_an_early_sentinel),
            UNIT(each_cycle_is_counted_once), UNIT(sentinels_that_wait_are_few), UNIT(each_cycle_is_decided_once),

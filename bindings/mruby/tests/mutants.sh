@@ -57,6 +57,7 @@ count-unchecked   | s/    if (count > possible || count < .*/    if (0)/
 self-unchecked    | s/args.ob = rrc_mruby_unwrap(mrb, self, cls);/args.ob = rrc_mruby_test(self, NULL);/
 proxies-to-the-end | s/^    rrcm_part_proxies(state);/    ;/
 cycles-to-the-end | /^static void rrcm_part_proxies/,/^}/s/^        rrc_closed_step(state->heap);/        ;/
+no-order-at-the-end | s/^    rrc_closed_collect_in_order(state->heap);/    ;/
 one-last-round    | s|^             \&\& --rounds > 0);|             \&\& 0);|
 late-proxies-stay | s/while ((rrcm_dispose_all(state) ||/while ((0 ||/
 wrapped-at-count-0 | s/^        if (rrc_refcnt(ob) == 0)/        if (0)/

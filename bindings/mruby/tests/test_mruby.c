@@ -941,6 +941,48 @@ static void the_end_with_everything_alive(void)
     mrb_close(mrb);
 }
 
+static char gone[10];
+static void note_gone(int id)
+{
+    size_t n = strlen(gone);
+    snprintf(gone + n, sizeof gone - n, "%d", id);
+}
+
+/* Each object owns the next one through an array or a hash. Owners go first, if a last script drops what the global
+   variables have; local variables of the scripts before go with it. */
+static void the_end_is_in_order(void)
+{
+    static const char *const classes[] = { "Node", "Finalized", "Loose", "Wrapper" };
+    static const char *const scripts[] = {
+        "$first = n = %s.new(1); [2, 3, 4].each { |i| n[0] = [[m = %s.new(i)]]; n = m }",
+        "m = nil; $all = [4, 3, 2, 1].map { |i| n = %s.new(i); n[0] = { i => m } if m; m = n; n }" };
+    char script[200];
+    int i, mode, drops;
+    for (i = 0; i < 8; i++)
+        for (mode = 0; mode < 8; mode++)
+            for (drops = 0; drops < 2; drops++) {
+                unit_context("%s, script %d, mode %d, drops %d: ", classes[i / 2], i % 2, mode, drops);
+                open_vm();
+                run(mode & 1 ? "GC.generational_mode = true" : "GC.generational_mode = false");
+                snprintf(script, sizeof script, scripts[i % 2], classes[i / 2], classes[i / 2]);
+                run(script);
+                if (mode & 2)
+                    run("3.times { Rawrefcount.collect }");
+                memory_stress = (mode & 4) != 0;
+                gone[0] = '\0';
+                node_freed = note_gone;
+                if (drops)
+                    run("$all = $first = nil");
+                mrb_close(mrb);
+                memory_stress = 0;
+                node_freed = NULL;
+                check_int((int)strlen(gone), 4);
+                if (drops)
+                    check_str(gone, "1234");
+            }
+    unit_context("%s", "");
+}
+
 /* Builds with RRC_DEBUG print what C holds at the end, and no other builds do. */
 static void the_end_reports_leaks(void)
 {
@@ -1458,7 +1500,7 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(disposal_in_use_calls_back), UNIT(disposal_in_use_while_an_error_waits),
            UNIT(native_bytes_hurry_the_collector), UNIT(types_tell_of_memory),
            UNIT(scripts_see_why), UNIT(explain_names_the_whole_path), UNIT(explain_is_asked_of_the_dead),
-           UNIT(the_end_with_everything_alive), UNIT(the_end_reports_leaks),
+           UNIT(the_end_with_everything_alive), UNIT(the_end_is_in_order), UNIT(the_end_reports_leaks),
            UNIT(deallocs_at_the_end_find_their_values), UNIT(deallocs_of_garbage_read_what_is_left),
            UNIT(deallocs_of_what_is_let_go_find_all), UNIT(deallocs_at_the_end_read_all),
            UNIT(deallocs_after_the_end_read_nothing), UNIT(errors_of_pending_deallocs_are_reported),
