@@ -222,6 +222,11 @@ rrc_object *cvm_linked_ob(cvm *vm, cvm_value v)
     return cvm_named_ob(v) != NULL ? cvm_named_ob(v) : rrc_from_obj(vm->rrc, (rrc_gcref)v);
 }
 
+int cvm_make_view(cvm *vm, cvm_value v, rrc_object *ob)
+{
+    return make_link(vm, v, ob, RRC_P | RRC_LIGHT);
+}
+
 rrc_object *cvm_ob_of(cvm *vm, cvm_value v)
 {
     rrc_object *ob = cvm_linked_ob(vm, v);

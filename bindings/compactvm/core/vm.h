@@ -197,6 +197,7 @@ cvm_value cvm_from_ob(cvm *vm, rrc_object *ob);
 /* The C object for any object on the heap: the one behind a proxy, the one linked to it, else a
    new view. A new reference; NULL after a failure. It moves nothing. */
 rrc_object *cvm_ob_of(cvm *vm, cvm_value v);
+int cvm_make_view(cvm *vm, cvm_value v, rrc_object *ob);      /* ob, which has no link, becomes the view of v. 0: failed */
 
 /* The C object that an object names without a P link, borrowed; or NULL: a proxy, or something
    whose data is in C. */

@@ -105,18 +105,39 @@ PyObject *PyDict_GetItemString(PyObject *op, const char *key)
     return k != NULL ? PyDict_GetItem(op, k) : NULL;
 }
 
+/* The host's value for one that C puts into a dict. C may drop its only reference then, and use the object as long as the
+   dict has it. So a number becomes the view of the host's. */
+static cvm_value value_to_keep(PyObject *value)
+{
+    cvm_value v;
+    intptr_t n;
+    int is_whole = value != NULL && PyLong_CheckExact(value) && py_long_fits(value, &n);
+    if (value == NULL || (!is_whole && !PyFloat_CheckExact(value)))
+        return py_to_value(value);
+    v = (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(value));
+    if (v != CVM_NONE || Py_REFCNT(value) != 1)
+        return v != CVM_NONE ? v : py_to_value(value);
+    v = is_whole ? cvm_whole_new(py_vm, n) : cvm_real_new(py_vm, PyFloat_AS_DOUBLE(value));
+    if (v == CVM_NONE || !cvm_make_view(py_vm, v, _Py_RRC(value))) {
+        py_fetch_failure();
+        return CVM_NONE;
+    }
+    return v;
+}
+
 int PyDict_SetItem(PyObject *op, PyObject *key, PyObject *value)
 {
     size_t scope = cvm_open(py_vm);
     cvm_value *d, *k, *v;
     int ok = 0;
     if (open_both(op, key, &d, &k)) {
-        v = cvm_root(py_vm, py_to_value(value));
+        v = cvm_root(py_vm, value_to_keep(value));
         ok = *v != CVM_NONE && cvm_dict_set(py_vm, *d, *k, *v);
         if (!ok && py_vm->error.failed)
             py_fetch_failure();
     }
     cvm_close(py_vm, scope);
+    (void)py_borrowed(value, op, __func__);
     return ok ? 0 : -1;
 }
 

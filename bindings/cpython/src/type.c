@@ -114,7 +114,8 @@ static void tell_header(PyTypeObject *type)
 
 /* ---- the order of lookups --------------------------------------------------- */
 
-/* Static types, which all VMs share, have no tuple: their order is the chain of bases. */
+/* Static types have tuples that all VMs share, unless one of their bases is made at run time: the chain of bases stands
+   for both. */
 static PyTypeObject *mro_at(PyTypeObject *type, Py_ssize_t i)
 {
     if (type->tp_mro != NULL)
@@ -122,6 +123,37 @@ static PyTypeObject *mro_at(PyTypeObject *type, Py_ssize_t i)
     while (type != NULL && i-- > 0)
         type = type->tp_base;
     return type;
+}
+
+/* The first n of the chain that begins with type, which are static, in a tuple that stays. NULL: no memory. */
+static PyObject *static_tuple(PyTypeObject *type, Py_ssize_t n)
+{
+    PyTupleObject *op = calloc(1, sizeof(PyTupleObject) + (size_t)n * sizeof(PyObject *));
+    Py_ssize_t i;
+    if (op == NULL)
+        return NULL;
+    op->ob_base = (PyVarObject){ PyObject_HEAD_INIT(&PyTuple_Type) n };
+    op->filled = op->seen = 1;
+    for (i = 0; i < n; i++, type = type->tp_base)
+        op->ob_item[i] = OBJECT(type);
+    return _PyObject_CAST(op);
+}
+
+static int add_tuples(PyTypeObject *type)
+{
+    Py_ssize_t n = 0;
+    PyTypeObject *t;
+    for (t = type; t != NULL && !PyType_HasFeature(t, Py_TPFLAGS_HEAPTYPE); t = t->tp_base)
+        n++;
+    if (t != NULL)
+        return 1;
+    if (type->tp_bases == NULL)
+        type->tp_bases = static_tuple(type->tp_base, n > 1);
+    if (type->tp_mro == NULL)
+        type->tp_mro = static_tuple(type, n);
+    if (type->tp_bases == NULL || type->tp_mro == NULL)
+        PyErr_NoMemory();
+    return type->tp_bases != NULL && type->tp_mro != NULL;
 }
 
 PyObject *py_type_mro(PyTypeObject *type)
@@ -348,6 +380,8 @@ int PyType_Ready(PyTypeObject *type)
         return -1;
     if (type->tp_hash == NULL)
         type->tp_hash = PyObject_HashNotImplemented;
+    if (!add_tuples(type))
+        return -1;
     if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE))
         OBJECT(type)->ob_refcnt = _PyObject_IMMORTAL;       /* also if its initializer does not say so */
     tell_header(type);
@@ -1128,7 +1162,7 @@ static PyObject *get_base(PyObject *op, void *none) { (void)none; return Py_NewR
 static PyObject *get_bases(PyObject *op, void *none)
 {
     (void)none;
-    return TYPE(op)->tp_bases != NULL ? Py_NewRef(TYPE(op)->tp_bases)
+    return TYPE(op)->tp_flags & Py_TPFLAGS_HEAPTYPE ? Py_NewRef(TYPE(op)->tp_bases)
          : TYPE(op)->tp_base != NULL ? PyTuple_Pack(1, OBJECT(TYPE(op)->tp_base)) : PyTuple_New(0);
 }
 

@@ -697,11 +697,50 @@ static void wrong_kinds(void)
     Py_DECREF(nameless);
 }
 
+/* ---- what C has put into a dict, and dropped, is there as long as it is in the dict --------------- */
+
+static void kept_by_a_dict(void)
+{
+    PyObject *dict = PyDict_New(), *others = PyList_New(0), *other = PyDict_New(), *module = PyModule_New("keeps"), *values[6];
+    static const char *const names[] = { "small", "number", "large", "real", "text", "tuple" };
+    int i, k;
+    values[0] = PyLong_FromLong(7);
+    values[1] = PyLong_FromLong(123456789);
+    values[2] = PyLong_FromString("123456789012345678901234567890", NULL, 10);
+    values[3] = PyFloat_FromDouble(1.25);
+    values[4] = PyUnicode_FromString("a text");
+    values[5] = Py_BuildValue("(is)", 1, "in a tuple");
+    for (i = 0; i < 6; i++) {
+        PyDict_SetItemString(i % 2 == 0 ? dict : PyModule_GetDict(module), names[i], values[i]);
+        Py_DECREF(values[i]);
+    }
+    for (k = 0; k < 100; k++) {
+        PyObject *n = Py_BuildValue("(idsO)", 1000 + k, 0.5 + k, "other", values[k % 2]);
+        PyList_Append(others, n);
+        Py_DECREF(n);
+        if (k % 50 == 0)
+            PyGC_Collect();
+    }
+    for (i = 0; i < 6; i++) {
+        show(names[i], Py_NewRef(values[i]));
+        say("%d", PyDict_GetItemString(i % 2 == 0 ? dict : PyModule_GetDict(module), names[i]) == values[i]);
+        PyDict_SetItemString(other, names[i], values[i]);
+    }
+    PyDict_Clear(dict);
+    PyGC_Collect();
+    for (i = 0; i < 6; i++)
+        show(names[i], Py_NewRef(values[i]));
+    Py_DECREF(dict);
+    Py_DECREF(other);
+    Py_DECREF(others);
+    Py_DECREF(module);
+}
+
 static PyObject *run(PyObject *self, PyObject *none)
 {
     static void (*const all[])(void) = {
         slots, texts, weak_references, resizing, collections, errors, lookups, numbers_again, tuples_again,
-        texts_again, objects_again, wrong_kinds, NULL
+        texts_again, objects_again, wrong_kinds, kept_by_a_dict, NULL
     };
     (void)self, (void)none;
     return say_all(all);

@@ -367,8 +367,11 @@ static void others(void)
     Py_DECREF(args);
 }
 
+static PyTypeObject Derived = { PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "wide.Derived", .tp_flags = Py_TPFLAGS_DEFAULT };
+
 static void orders(void)
 {
+    int i;
     PyTypeObject *base = (PyTypeObject *)PyObject_CallFunction((PyObject *)&PyType_Type, "s(O){}", "Base", &PyList_Type);
     PyTypeObject *type = (PyTypeObject *)PyObject_CallFunction((PyObject *)&PyType_Type, "s(O){}", "Type", base);
     say("mro");
@@ -377,6 +380,23 @@ static void orders(void)
     say("%zd %d %d", PyTuple_Size(type->tp_mro), PyTuple_GET_ITEM(type->tp_mro, 0) == (PyObject *)type,
         PyTuple_GET_ITEM(type->tp_mro, 1) == (PyObject *)base);
     say("%d %d", PyDict_Check(type->tp_dict), PyDict_GetItemString(type->tp_dict, "__module__") != NULL);
+    Derived.tp_base = &PyList_Type;
+    if (PyType_Ready(&Derived) < 0)
+        return;
+    say("of static types: %zd %zd %zd", PyTuple_GET_SIZE(Derived.tp_mro), PyTuple_GET_SIZE(Derived.tp_bases), PyTuple_GET_SIZE(PyBaseObject_Type.tp_bases));
+    say("%d %d %d", PyTuple_GET_ITEM(Derived.tp_mro, 0) == (PyObject *)&Derived, PyTuple_GET_ITEM(Derived.tp_mro, 1) == (PyObject *)&PyList_Type,
+        PyTuple_GET_ITEM(Derived.tp_mro, 2) == (PyObject *)&PyBaseObject_Type);
+    say("%d %d", PyTuple_GetItem(Derived.tp_bases, 0) == (PyObject *)&PyList_Type, PyTuple_GET_ITEM(PyBool_Type.tp_bases, 0) == (PyObject *)&PyLong_Type);
+    show("all", Py_NewRef(PyBool_Type.tp_mro));
+    show("found", PyLong_FromSsize_t(PySequence_Index(Derived.tp_mro, (PyObject *)&PyBaseObject_Type)));
+    show("asked for", PyObject_GetAttrString((PyObject *)&PyBool_Type, "__bases__"));
+    for (i = 0; i < 3; i++) {           /* they stay, whatever has them */
+        PyObject *ring = Py_BuildValue("[OO]", Derived.tp_mro, PyBool_Type.tp_bases);
+        PyList_Append(ring, ring);
+        Py_DECREF(ring);
+        PyGC_Collect();
+    }
+    show("later", Py_NewRef(PyBool_Type.tp_bases));
     Py_DECREF(type);
     Py_DECREF(base);
 }
