@@ -2,7 +2,7 @@
  *
  *   of the host         in C                               link
  *   nil, true, false    None, True, False                  none
- *   whole number, real  int, float: a copy                 none; P, light for one that C borrows
+ *   whole number, real  int, float: a copy                 none; P, light for one in a dict that C knows
  *   string              str, empty until C looks at it     P, light, then full
  *   tuple, array        tuple, list; likewise              P, light, then full
  *   dict, procedure...  an empty object                    P, light
