@@ -37,6 +37,14 @@ void PyThread_tss_delete(Py_tss_t *key);
 int PyThread_tss_set(Py_tss_t *key, void *value);
 void *PyThread_tss_get(Py_tss_t *key);
 
+/* The same for code that is older than PyThread_tss_. */
+int PyThread_create_key(void);                          /* -1: there is none left */
+void PyThread_delete_key(int key);
+int PyThread_set_key_value(int key, void *value);
+void *PyThread_get_key_value(int key);
+void PyThread_delete_key_value(int key);
+#define PyThread_ReInitTLS() ((void)0)
+
 #ifdef __cplusplus
 }
 #endif

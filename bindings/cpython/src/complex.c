@@ -95,6 +95,41 @@ static double complex whole_power(double complex x, int n)
     return result;
 }
 
+/* ---- without objects --------------------------------------------------------------- */
+
+static Py_complex to_py(double complex c) { Py_complex z; memcpy(&z, &c, sizeof z); return z; }
+
+Py_complex _Py_c_sum(Py_complex a, Py_complex b) { return to_py(to_c(a) + to_c(b)); }
+Py_complex _Py_c_diff(Py_complex a, Py_complex b) { return to_py(to_c(a) - to_c(b)); }
+Py_complex _Py_c_neg(Py_complex z) { return to_py(-to_c(z)); }
+Py_complex _Py_c_prod(Py_complex a, Py_complex b) { return to_py(to_c(a) * to_c(b)); }
+
+Py_complex _Py_c_quot(Py_complex a, Py_complex b)
+{
+    if (b.real != 0 || b.imag != 0)
+        return to_py(to_c(a) / to_c(b));
+    errno = EDOM;
+    return to_py(0);
+}
+
+Py_complex _Py_c_pow(Py_complex a, Py_complex b)
+{
+    if (b.real == 0 && b.imag == 0)
+        return to_py(1);
+    if (a.real != 0 || a.imag != 0)
+        return to_py(cpow(to_c(a), to_c(b)));
+    if (b.imag != 0 || b.real < 0)
+        errno = EDOM;
+    return to_py(0);
+}
+
+double _Py_c_abs(Py_complex z)
+{
+    double size = hypot(z.real, z.imag);
+    errno = isfinite(z.real) && isfinite(z.imag) && !isfinite(size) ? ERANGE : 0;
+    return size;
+}
+
 static PyObject *power(PyObject *a, PyObject *b, PyObject *modulus)
 {
     GET_BOTH(a, b, x, y);

@@ -220,7 +220,7 @@ static PyTypeObject *const static_types[] = {
     &PyFloat_Type, &PyComplex_Type, &PyBytes_Type, &PyByteArray_Type, &PyMemoryView_Type, &PySlice_Type, &PyCFunction_Type, &PyFunction_Type,
     &py_host_type, &PyMethod_Type, &PyMethodDescr_Type, &PyClassMethodDescr_Type, &PyGetSetDescr_Type, &PyMemberDescr_Type,
     &PyWrapperDescr_Type, &PyClassMethod_Type, &PyStaticMethod_Type, &PyInstanceMethod_Type, &PyProperty_Type, &PySuper_Type, &PyModule_Type,
-    &PyModuleDef_Type, &PyRange_Type, &py_seqiter_type, &py_calliter_type, &_PyWeakref_RefType, &_PyWeakref_ProxyType,
+    &PyModuleDef_Type, &PyRange_Type, &PySeqIter_Type, &PyCallIter_Type, &PyCell_Type, &_PyWeakref_RefType, &_PyWeakref_ProxyType,
     &_PyWeakref_CallableProxyType, &PyCapsule_Type, &PyCode_Type, &PyFrame_Type, &PyContext_Type, &PyContextVar_Type, &PyContextToken_Type,
     &PyTraceBack_Type, &py_managed_buffer_type, &PyDictProxy_Type, &PyReversed_Type, &PyEnum_Type, &PyMap_Type, &PyFilter_Type, &PyZip_Type
 };

@@ -197,7 +197,7 @@ const PyMethodDef *py_def_of(PyObject *op);             /* of a method descripto
 PyObject *py_doc(const char *name, const char *doc);
 void py_empty_text(PyObject *op);                       /* all is zero then */
 PyObject *py_str(const char *text);                     /* interned, borrowed; NULL after a failure */
-extern PyTypeObject py_host_type, py_seqiter_type, py_calliter_type, py_listiter_type, py_managed_buffer_type;
+extern PyTypeObject py_host_type, py_listiter_type, py_managed_buffer_type;
 PyObject *py_subscript(PyObject *op, PyObject *key);       /* of list, tuple, bytes and str */
 PyObject *py_format_spec(PyObject *op, PyObject *spec);     /* __format__ of str, int and float */
 PyObject *py_bytes_format(PyObject *format, PyObject *args);     /* of bytes and bytearray */

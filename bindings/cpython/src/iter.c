@@ -14,7 +14,7 @@ PyObject *PySeqIter_New(PyObject *op)
         PyErr_BadInternalCall();
         return NULL;
     }
-    it = _PyObject_GC_New(&py_seqiter_type);
+    it = _PyObject_GC_New(&PySeqIter_Type);
     if (it == NULL)
         return NULL;
     ((seqiter *)(void *)it)->sequence = Py_NewRef(op);
@@ -63,7 +63,7 @@ static PyObject *seq_hint(PyObject *op, PyObject *none)
 
 static PyMethodDef seq_methods[] = { { "__length_hint__", seq_hint, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
 
-PyTypeObject py_seqiter_type = {
+PyTypeObject PySeqIter_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "iterator", .tp_basicsize = sizeof(seqiter), .tp_dealloc = seq_dealloc,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_traverse = seq_traverse, .tp_iter = PyObject_SelfIter,
     .tp_iternext = seq_next, .tp_methods = seq_methods
@@ -76,7 +76,7 @@ typedef struct {
 
 PyObject *PyCallIter_New(PyObject *callable, PyObject *sentinel)
 {
-    PyObject *it = _PyObject_GC_New(&py_calliter_type);
+    PyObject *it = _PyObject_GC_New(&PyCallIter_Type);
     if (it == NULL)
         return NULL;
     ((calliter *)(void *)it)->callable = Py_NewRef(callable);
@@ -119,7 +119,7 @@ static PyObject *call_next(PyObject *op)
     return NULL;
 }
 
-PyTypeObject py_calliter_type = {
+PyTypeObject PyCallIter_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "callable_iterator", .tp_basicsize = sizeof(calliter),
     .tp_dealloc = call_dealloc, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_traverse = call_traverse,
     .tp_iter = PyObject_SelfIter, .tp_iternext = call_next

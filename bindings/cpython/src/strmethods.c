@@ -42,6 +42,123 @@ static PyObject *change_case(PyObject *op, Py_UCS4 (*change)(Py_UCS4))
 static PyObject *method_lower(PyObject *op, PyObject *none) { (void)none; return change_case(op, _PyUnicode_ToLowercase); }
 static PyObject *method_upper(PyObject *op, PyObject *none) { (void)none; return change_case(op, _PyUnicode_ToUppercase); }
 
+/* ---- by a mapping ---------------------------------------------------------- */
+
+/* Put what the handler of errors gives for a character that the mapping does not want. */
+static int put_unwanted(_PyUnicodeWriter *out, PyObject *op, Py_ssize_t i, const char *errors)
+{
+    PyObject *error, *handler, *result = NULL, *text;
+    Py_ssize_t next;
+    int code = -1;
+    if (errors != NULL && strcmp(errors, "ignore") == 0)
+        return 0;
+    error = PyObject_CallFunction(PyExc_UnicodeTranslateError, "Onns", op, i, i + 1, "character maps to <undefined>");
+    handler = error != NULL ? PyCodec_LookupError(errors) : NULL;
+    if (handler != NULL)
+        result = PyObject_CallOneArg(handler, error);
+    if (result != NULL && PyArg_Parse(result, "(Un)", &text, &next))
+        code = _PyUnicodeWriter_WriteStr(out, text);
+    Py_XDECREF(result);
+    Py_XDECREF(handler);
+    Py_XDECREF(error);
+    return code;
+}
+
+/* Put what stands for the character at i. */
+static int put_mapped(_PyUnicodeWriter *out, PyObject *op, Py_ssize_t i, PyObject *mapping, const char *errors)
+{
+    Py_UCS4 c = PyUnicode_READ_CHAR(op, i);
+    PyObject *key = PyLong_FromUnsignedLong(c), *to = key != NULL ? PyObject_GetItem(mapping, key) : NULL;
+    int code = 0;
+    Py_XDECREF(key);
+    if (to == NULL && PyErr_ExceptionMatches(PyExc_LookupError)) {
+        PyErr_Clear();
+        return _PyUnicodeWriter_WriteChar(out, c);
+    }
+    if (to == NULL)
+        return -1;
+    if (PyUnicode_Check(to)) {
+        code = _PyUnicodeWriter_WriteStr(out, to);
+    } else if (PyLong_Check(to)) {
+        long n = PyLong_AsLong(to);
+        if (n < 0 || n > 0x10ffff) {
+            PyErr_SetString(PyExc_ValueError, "character mapping must be in range(0x110000)");
+            code = -1;
+        } else {
+            code = _PyUnicodeWriter_WriteChar(out, (Py_UCS4)n);
+        }
+    } else if (to == Py_None) {
+        code = put_unwanted(out, op, i, errors);
+    } else {
+        PyErr_SetString(PyExc_TypeError, "character mapping must return integer, None or str");
+        code = -1;
+    }
+    Py_DECREF(to);
+    return code;
+}
+
+PyObject *PyUnicode_Translate(PyObject *op, PyObject *mapping, const char *errors)
+{
+    _PyUnicodeWriter out;
+    Py_ssize_t i;
+    if (!is_text(op))
+        return NULL;
+    _PyUnicodeWriter_Init(&out);
+    for (i = 0; i < PyUnicode_GET_LENGTH(op); i++)
+        if (put_mapped(&out, op, i, mapping, errors) < 0) {
+            _PyUnicodeWriter_Dealloc(&out);
+            return NULL;
+        }
+    return _PyUnicodeWriter_Finish(&out);
+}
+
+static PyObject *method_translate(PyObject *op, PyObject *mapping) { return PyUnicode_Translate(op, mapping, "ignore"); }
+
+/* From a dict, whose keys may be texts of one character; or from two texts of one length, and one of what goes. */
+static PyObject *method_maketrans(PyObject *none, PyObject *const *args, Py_ssize_t n)
+{
+    PyObject *mapping, *key, *value;
+    Py_ssize_t at = 0, i;
+    int code = 0;
+    (void)none;
+    if (!_PyArg_CheckPositional("maketrans", n, 1, 3))
+        return NULL;
+    if (n == 1 && !PyDict_Check(args[0]))
+        return PyErr_Format(PyExc_TypeError, "if you give only one argument to maketrans it must be a dict");
+    for (i = 0; n > 1 && i < n; i++)
+        if (!PyUnicode_Check(args[i]))
+            return PyErr_Format(PyExc_TypeError, "maketrans() argument %zd must be str, not %.200s", i + 1, Py_TYPE(args[i])->tp_name);
+    if (n > 1 && PyUnicode_GET_LENGTH(args[0]) != PyUnicode_GET_LENGTH(args[1]))
+        return PyErr_Format(PyExc_ValueError, "the first two maketrans arguments must have equal length");
+    mapping = PyDict_New();
+    while (n == 1 && mapping != NULL && code == 0 && PyDict_Next(args[0], &at, &key, &value)) {
+        if (PyUnicode_Check(key) && PyUnicode_GET_LENGTH(key) != 1) {
+            PyErr_SetString(PyExc_ValueError, "string keys in translate table must be of length 1");
+            code = -1;
+        } else if (!PyUnicode_Check(key) && !PyLong_Check(key)) {
+            PyErr_SetString(PyExc_TypeError, "keys in translate table must be strings or integers");
+            code = -1;
+        } else {
+            key = PyUnicode_Check(key) ? PyLong_FromUnsignedLong(PyUnicode_READ_CHAR(key, 0)) : Py_NewRef(key);
+            Py_INCREF(value);
+            code = key != NULL ? PyDict_SetItem(mapping, key, value) : -1;
+            Py_DECREF(value);
+            Py_XDECREF(key);
+        }
+    }
+    for (at = 1; at < n && mapping != NULL && code == 0; at++)
+        for (i = 0; code == 0 && i < PyUnicode_GET_LENGTH(args[at == 1 ? 0 : 2]); i++) {
+            key = PyLong_FromUnsignedLong(PyUnicode_READ_CHAR(args[at == 1 ? 0 : 2], i));
+            value = at == 1 ? PyLong_FromUnsignedLong(PyUnicode_READ_CHAR(args[1], i)) : Py_NewRef(Py_None);
+            code = key != NULL && value != NULL ? PyDict_SetItem(mapping, key, value) : -1;
+            Py_XDECREF(key);
+            Py_XDECREF(value);
+        }
+    if (code < 0)
+        Py_CLEAR(mapping);
+    return mapping;
+}
+
 /* ---- searching ------------------------------------------------------------- */
 
 /* (part), (part, start) or (part, start, end); None stands for none. */
@@ -431,7 +548,8 @@ static PyObject *method_swapcase(PyObject *op, PyObject *none) { (void)none; ret
 #define KEYWORDS(name) { #name, _PyCFunction_CAST(method_##name), METH_VARARGS | METH_KEYWORDS, NULL }
 
 PyMethodDef py_str_methods[] = {
-    { "__format__", py_format_spec, METH_O, NULL }, { "join", method_join, METH_O, NULL }, KEYWORDS(encode),
+    { "__format__", py_format_spec, METH_O, NULL }, { "join", method_join, METH_O, NULL },
+    { "translate", method_translate, METH_O, NULL }, { "maketrans", _PyCFunction_CAST(method_maketrans), METH_FASTCALL | METH_STATIC, NULL }, KEYWORDS(encode),
     { "replace", method_replace, METH_VARARGS, NULL },
     { "format", _PyCFunction_CAST(py_format_braces), METH_VARARGS | METH_KEYWORDS, NULL },
     FAST(find), FAST(rfind), FAST(index), FAST(rindex), FAST(count), FAST(startswith), FAST(endswith),

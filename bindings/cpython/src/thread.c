@@ -119,6 +119,17 @@ void PyThread_tss_delete(Py_tss_t *key)
 int PyThread_tss_set(Py_tss_t *key, void *value) { return pthread_setspecific(key->_key, value) != 0 ? -1 : 0; }
 void *PyThread_tss_get(Py_tss_t *key) { return pthread_getspecific(key->_key); }
 
+int PyThread_create_key(void)
+{
+    pthread_key_t key;
+    return pthread_key_create(&key, NULL) == 0 ? (int)key : -1;
+}
+
+void PyThread_delete_key(int key) { pthread_key_delete((pthread_key_t)key); }
+int PyThread_set_key_value(int key, void *value) { return pthread_setspecific((pthread_key_t)key, value) != 0 ? -1 : 0; }
+void *PyThread_get_key_value(int key) { return pthread_getspecific((pthread_key_t)key); }
+void PyThread_delete_key_value(int key) { PyThread_set_key_value(key, NULL); }
+
 /* ---- VMs ---------------------------------------------------------------------- */
 
 static PyThreadState *state_of(cvm *vm)

@@ -401,9 +401,107 @@ static void orders(void)
     Py_DECREF(base);
 }
 
+/* ---- cells, keys of threads, complex numbers without objects, mappings of characters ------------------ */
+
+static void small_families(void)
+{
+    PyObject *cell = PyCell_New(NULL), *list = PyList_New(0), *other = PyCell_New(list), *ring, *iterator;
+    int key = PyThread_create_key(), k;
+    static const Py_complex values[] = { { 0, 0 }, { 3, -4 }, { 1.5, 2 }, { -1, 0 } };
+    size_t i, j;
+    say("cells: %d %d %d", PyCell_Check(cell), PyCell_Check(list), PyCell_GET(other) == list);
+    say("empty: %d", PyCell_Get(cell) == NULL && !PyErr_Occurred());
+    show("contents", PyObject_GetAttrString(cell, "cell_contents"));
+    show("less", PyObject_RichCompare(cell, other, Py_LT));
+    show_code("set", PyCell_Set(cell, list));
+    show("contents", PyObject_GetAttrString(cell, "cell_contents"));
+    show("equal", PyObject_RichCompare(cell, other, Py_EQ));
+    show("get", PyCell_Get(cell));
+    say("wrong: %d", PyCell_Get(list) == NULL && PyErr_ExceptionMatches(PyExc_SystemError));
+    PyErr_Clear();
+    say("wrong: %d", PyCell_Set(list, cell) == -1 && PyErr_ExceptionMatches(PyExc_SystemError));
+    PyErr_Clear();
+    ring = PyObject_CallOneArg((PyObject *)&PyCell_Type, list);
+    PyList_Append(list, ring);
+    PyList_Append(list, cell);
+    Py_DECREF(ring);
+    Py_DECREF(cell);
+    Py_DECREF(other);
+    Py_DECREF(list);
+    PyGC_Collect();
+
+    say("key: %d %d", key >= 0, PyThread_get_key_value(key) == NULL);
+    say("set: %d %d", PyThread_set_key_value(key, &k), PyThread_get_key_value(key) == &k);
+    PyThread_delete_key_value(key);
+    say("deleted: %d", PyThread_get_key_value(key) == NULL);
+    PyThread_delete_key(key);
+
+    for (i = 0; i < 4; i++)
+        for (j = 0; j < 4; j++) {
+            show("sum", PyComplex_FromCComplex(_Py_c_sum(values[i], values[j])));
+            show("difference", PyComplex_FromCComplex(_Py_c_diff(values[i], _Py_c_neg(values[j]))));
+            show("product", PyComplex_FromCComplex(_Py_c_prod(values[i], values[j])));
+            errno = 0;
+            show("quotient", PyComplex_FromCComplex(_Py_c_quot(values[i], values[j])));
+            say("%d", errno == EDOM);
+            errno = 0;
+            say("power: %d", isfinite(_Py_c_pow(values[i], values[j]).real) != 0);
+            say("%d", errno == EDOM);
+        }
+    say("size: %d %d", _Py_c_abs(values[1]) == 5, _Py_c_abs((Py_complex){ 1e308, 1e308 }) > 1e308 && errno == ERANGE);
+
+    iterator = PySeqIter_New(said);
+    say("iterators: %d %d", PySeqIter_Check(iterator), PyCallIter_Check(iterator));
+    Py_DECREF(iterator);
+}
+
+static PyObject *translated(PyObject *text, const char *format, ...)
+{
+    va_list args;
+    PyObject *mapping, *result;
+    va_start(args, format);
+    mapping = Py_VaBuildValue(format, args);
+    va_end(args);
+    result = PyUnicode_Translate(text, mapping, NULL);
+    Py_XDECREF(mapping);
+    return result;
+}
+
+static void translations(void)
+{
+    PyObject *text = PyUnicode_FromString("a\u00e9b\u20ac\U0001f600a"), *table, *type = (PyObject *)&PyUnicode_Type;
+    show("nothing", translated(text, "{}"));
+    show("a number", translated(text, "{i:i}", 'a', 'x'));
+    show("wider", translated(text, "{i:i,i:i}", 'a', 0x1f601, 0x20ac, 'e'));
+    show("a text", translated(text, "{i:s,i:s}", 'b', "long", 0x1f600, ""));
+    show("none", translated(text, "{i:O}", 'a', Py_None));
+    show("a list", translated(text, "[sss]", "x", "y", "z"));
+    show("too large", translated(text, "{i:i}", 'a', 0x110000));
+    show("negative", translated(text, "{i:i}", 'a', -1));
+    show("wrong", translated(text, "{i:d}", 'a', 1.5));
+    table = Py_BuildValue("{i:O}", 0x20ac, Py_None);
+    show("ignored", PyUnicode_Translate(text, table, "ignore"));
+    show("replaced", PyUnicode_Translate(text, table, "replace"));
+    show("written", PyUnicode_Translate(text, table, "backslashreplace"));
+    show("no handler", PyUnicode_Translate(text, table, "nobody"));
+    Py_DECREF(table);
+    show("no mapping", PyUnicode_Translate(text, Py_None, NULL));
+    show("no text", translated(Py_None, "{}"));
+    table = PyObject_CallMethod(type, "maketrans", "sss", "ab", "xy", "\u20ac");
+    show("table", Py_XNewRef(table));
+    show("method", PyObject_CallMethod(text, "translate", "O", table));
+    Py_XDECREF(table);
+    show("of a dict", PyObject_CallMethod(type, "maketrans", "{s:i,i:s}", "a", 1, 7, "b"));
+    show("lengths", PyObject_CallMethod(type, "maketrans", "ss", "ab", "x"));
+    show("long key", PyObject_CallMethod(type, "maketrans", "{s:i}", "ab", 1));
+    show("wrong key", PyObject_CallMethod(type, "maketrans", "{d:i}", 1.5, 1));
+    show("no dict", PyObject_CallMethod(type, "maketrans", "s", "ab"));
+    Py_DECREF(text);
+}
+
 static PyObject *run(PyObject *self, PyObject *none)
 {
-    static void (*const all[])(void) = { proxies, texts, file_names, writers, others, orders, NULL };
+    static void (*const all[])(void) = { proxies, texts, file_names, writers, others, orders, small_families, translations, NULL };
     PyObject *text = say_all(all), *parent = PyObject_GetAttrString(self, "parent"), *name = PyModule_GetNameObject(self);
     PyUnicode_AppendAndDel(&text, PyUnicode_FromFormat("made from a spec: %R %R\n", name, parent));
     (void)none;

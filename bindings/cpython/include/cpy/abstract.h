@@ -95,6 +95,9 @@ PySendResult PyIter_Send(PyObject *it, PyObject *value, PyObject **result);
 extern PyTypeObject PyReversed_Type, PyEnum_Type, PyMap_Type, PyFilter_Type, PyZip_Type, PyDictProxy_Type;
 PyObject *PyDictProxy_New(PyObject *mapping);
 PyObject *_PyObject_NextNotImplemented(PyObject *op);
+extern PyTypeObject PySeqIter_Type, PyCallIter_Type;
+#define PySeqIter_Check(op) Py_IS_TYPE(op, &PySeqIter_Type)
+#define PyCallIter_Check(op) Py_IS_TYPE(op, &PyCallIter_Type)
 PyObject *PySeqIter_New(PyObject *op);
 PyObject *PyCallIter_New(PyObject *callable, PyObject *sentinel);
 

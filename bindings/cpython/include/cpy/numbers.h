@@ -109,6 +109,13 @@ PyObject *PyComplex_FromDoubles(double real, double imag);
 double PyComplex_RealAsDouble(PyObject *op);
 double PyComplex_ImagAsDouble(PyObject *op);
 Py_complex PyComplex_AsCComplex(PyObject *op);
+Py_complex _Py_c_sum(Py_complex a, Py_complex b);       /* what is not possible sets errno to EDOM or ERANGE */
+Py_complex _Py_c_diff(Py_complex a, Py_complex b);
+Py_complex _Py_c_neg(Py_complex z);
+Py_complex _Py_c_prod(Py_complex a, Py_complex b);
+Py_complex _Py_c_quot(Py_complex a, Py_complex b);
+Py_complex _Py_c_pow(Py_complex a, Py_complex b);
+double _Py_c_abs(Py_complex z);
 
 #define Py_DTSF_SIGN 1
 #define Py_DTSF_ADD_DOT_0 2

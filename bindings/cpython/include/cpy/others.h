@@ -102,6 +102,19 @@ typedef struct _traceback {
     int tb_lasti, tb_lineno;
 } PyTracebackObject;
 
+/* What variables of closures are in. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *ob_ref;               /* NULL: nothing is there */
+} PyCellObject;
+extern PyTypeObject PyCell_Type;
+#define PyCell_Check(op) Py_IS_TYPE(op, &PyCell_Type)
+#define PyCell_GET(op) (((PyCellObject *)(void *)(op))->ob_ref)
+#define PyCell_SET(op, value) ((void)(PyCell_GET(op) = (value)))
+PyObject *PyCell_New(PyObject *value);                  /* value may be NULL */
+PyObject *PyCell_Get(PyObject *cell);                   /* new. NULL, without an exception: nothing is there */
+int PyCell_Set(PyObject *cell, PyObject *value);
+
 extern PyTypeObject PyCode_Type, PyFrame_Type, PyTraceBack_Type;
 #define CO_OPTIMIZED 1
 #define CO_NEWLOCALS 2

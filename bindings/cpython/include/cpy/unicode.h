@@ -118,6 +118,7 @@ PyObject *PyUnicode_Concat(PyObject *a, PyObject *b);
 void PyUnicode_Append(PyObject **a, PyObject *b);
 void PyUnicode_AppendAndDel(PyObject **a, PyObject *b);         /* takes b over */
 PyObject *PyUnicode_Join(PyObject *separator, PyObject *items);
+PyObject *PyUnicode_Translate(PyObject *op, PyObject *mapping, const char *errors);
 PyObject *PyUnicode_Replace(PyObject *op, PyObject *from, PyObject *to, Py_ssize_t most);
 Py_ssize_t PyUnicode_Find(PyObject *op, PyObject *part, Py_ssize_t start, Py_ssize_t end, int direction);
 Py_ssize_t PyUnicode_FindChar(PyObject *op, Py_UCS4 c, Py_ssize_t start, Py_ssize_t end, int direction);
