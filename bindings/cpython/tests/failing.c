@@ -53,6 +53,9 @@ static const char program[] =
     "(str ((builtin \"OSError\") 2 text \"a file\")) (catch (builtin \"FileNotFoundError\")"
     "  (lambda () (raise ((builtin \"OSError\") 2 text))))"
     "(as-list s) (call s 'difference_update (array text 3)) (call s 'pop)"
+    "(define W (class \"W\" (list) (dict)))"
+    "(call text 'translate (call text 'maketrans \"so\" \"SO\" \"m\")) (set-attr! W '__name__ text) (attr W '__doc__)"
+    "(call ((builtin \"complex\") 1 2) '__format__ \"+.3f\") (set-attr! c 'number 1000000) (set-attr! c 'real 2.5)"
     "(equal? (as-list (attr c 'a)) (attr c 'a)) (gc) (run-pending 0) (check-links)";
 
 static const char check[] = "(begin (gc) (run-pending 0) (check-links) (len \"ok\"))";
