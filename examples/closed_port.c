@@ -272,9 +272,10 @@ static int begin(binding *b, vm *m)
     return b->heap != NULL;
 }
 
-/* The VM still works. Returns how many objects C holds. */
+/* The VM still works, and has dropped its roots (all but one, in this program). Returns how many objects C holds. */
 static size_t end(binding *b)
 {
+    rrc_closed_collect_in_order(b->heap);       /* owners go first */
     vm_unwatch(b->m, &b->sentinel);
     return rrc_heap_free(b->heap);
 }
@@ -408,7 +409,7 @@ int main(int argc, char **argv)
     printf("A full collection leaves the one that the script holds: %u widget\n", widgets);
 
     w = new_widget(b.heap);
-    to_vm(&b, &w->head);
+    set_variable(to_vm(&b, &w->head));
     printf("C has another widget. The VM ends, and C still holds %u: ", (unsigned)end(&b));
     set_variable(NULL);
     vm_collect(&m);
