@@ -2,6 +2,7 @@
  *
  *     local rawrefcount = require "rawrefcount"
  *     rawrefcount.collect()       -- collect garbage of Lua and C now; how many objects of C went
+ *     rawrefcount.collect(true)   -- the same, but owners go before what they own
  *     rawrefcount.step()          -- tell Lua's collector what C refers to (it is told anyway, at times)
  *     rawrefcount.step(n)         -- a slice of that, of n units; true: the step has ended
  *     rawrefcount.stats()         -- a table of numbers
