@@ -471,7 +471,7 @@ static VALUE m_work_in_c(VALUE self, VALUE n)
     for (i = 0; i < count; i++) {
         rrc_decref(heap, rrc_ruby_hold(rb_str_new_cstr("held")));
         rrc_ruby_native_bytes(100000);
-        value = rrc_ruby_wrap_new(bare_class, make(&bare_type, 0, 0));
+        value = rrc_ruby_wrap_new(node_class, make(&node_type, 0, 0));
         before++;
         rrc_ruby_native_bytes(-100000);
         RB_GC_GUARD(value);
