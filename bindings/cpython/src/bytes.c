@@ -150,6 +150,74 @@ PyObject *_PyBytes_Join(PyObject *separator, PyObject *items)
     return all;
 }
 
+/* What a bad \\x gives, at `at` in the text. -1: an exception. */
+static int put_bad_escape(py_text *out, const char *errors, Py_ssize_t at)
+{
+    if (errors == NULL || strcmp(errors, "strict") == 0)
+        PyErr_Format(PyExc_ValueError, "invalid \\x escape at position %zd", at);
+    else if (strcmp(errors, "replace") == 0)
+        py_put(out, "?", 1);
+    else if (strcmp(errors, "ignore") != 0)
+        PyErr_Format(PyExc_ValueError, "decoding error; unknown error handling code: %.400s", errors);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int hex_digit(int c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+/* A text as in a literal. Unknown escapes stay as they are. */
+PyObject *PyBytes_DecodeEscape(const char *bytes, Py_ssize_t n, const char *errors, Py_ssize_t unused, const char *encoding)
+{
+    static const char from[] = "\\'\"abtnvfr", to[] = "\\'\"\a\b\t\n\v\f\r";
+    py_text out = { 0 };
+    Py_ssize_t i = 0;
+    PyObject *result;
+    int code = 0;
+    (void)unused, (void)encoding;
+    while (code == 0 && i < n) {
+        char c = bytes[i++];
+        const char *known = c == '\\' && i < n && bytes[i] != '\0' ? strchr(from, bytes[i]) : NULL;
+        if (c != '\\') {
+            py_put(&out, &c, 1);
+        } else if (i == n) {
+            PyErr_SetString(PyExc_ValueError, "Trailing \\ in string");
+            code = -1;
+        } else if (bytes[i] == '\n') {
+            i++;
+        } else if (known != NULL) {
+            py_put(&out, &to[known - from], 1);
+            i++;
+        } else if (bytes[i] >= '0' && bytes[i] <= '7') {
+            Py_ssize_t end = Py_MIN(i + 3, n);
+            int value = 0;
+            while (i < end && bytes[i] >= '0' && bytes[i] <= '7')
+                value = value * 8 + bytes[i++] - '0';
+            c = (char)value;
+            py_put(&out, &c, 1);
+        } else if (bytes[i] == 'x') {
+            int high = i + 1 < n ? hex_digit(bytes[i + 1]) : -1, low = high >= 0 && i + 2 < n ? hex_digit(bytes[i + 2]) : -1;
+            if (low >= 0) {
+                c = (char)(high * 16 + low);
+                py_put(&out, &c, 1);
+                i += 3;
+            } else {
+                code = put_bad_escape(&out, errors, i - 1);
+                i += 1 + (high >= 0);
+            }
+        } else {
+            py_put(&out, &bytes[i - 1], 2);
+            i++;
+        }
+    }
+    if (code == 0 && out.full)
+        PyErr_NoMemory();
+    result = code == 0 && !out.full ? PyBytes_FromStringAndSize(out.bytes, (Py_ssize_t)out.length) : NULL;
+    py_text_free(&out);
+    return result;
+}
+
 void PyBytes_ConcatAndDel(PyObject **a, PyObject *b)
 {
     PyBytes_Concat(a, b);

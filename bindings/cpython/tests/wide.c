@@ -499,9 +499,23 @@ static void translations(void)
     Py_DECREF(text);
 }
 
+static void escapes(void)
+{
+    static const char *const texts[] = {
+        "plain", "", "a\\n\\t\\\\\\'\\\"\\a\\b\\v\\f\\r", "\\0\\12\\101\\1011", "\\x41\\x4a\\xFf", "a\\\nb", "end\\",
+        "bad\\x", "bad\\x4", "bad\\xg1", "bad\\x4g1\\x"
+    };
+    static const char *const errors[] = { NULL, "strict", "replace", "ignore", "other" };
+    size_t i, k;
+    for (i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (k = 0; k < 5; k++)
+            show(texts[i], PyBytes_DecodeEscape(texts[i], (Py_ssize_t)strlen(texts[i]), errors[k], 0, NULL));
+}
+
 static PyObject *run(PyObject *self, PyObject *none)
 {
-    static void (*const all[])(void) = { proxies, texts, file_names, writers, others, orders, small_families, translations, NULL };
+    static void (*const all[])(void) = { proxies, texts, file_names, writers, others, orders, small_families, translations,
+                                         escapes, NULL };
     PyObject *text = say_all(all), *parent = PyObject_GetAttrString(self, "parent"), *name = PyModule_GetNameObject(self);
     PyUnicode_AppendAndDel(&text, PyUnicode_FromFormat("made from a spec: %R %R\n", name, parent));
     (void)none;

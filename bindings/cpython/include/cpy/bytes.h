@@ -24,6 +24,7 @@ Py_ssize_t PyBytes_Size(PyObject *op);
 char *PyBytes_AsString(PyObject *op);
 int PyBytes_AsStringAndSize(PyObject *op, char **bytes, Py_ssize_t *size);
 void PyBytes_Concat(PyObject **a, PyObject *b);
+PyObject *PyBytes_DecodeEscape(const char *bytes, Py_ssize_t n, const char *errors, Py_ssize_t unused, const char *encoding);
 void PyBytes_ConcatAndDel(PyObject **a, PyObject *b);           /* takes b over */
 PyObject *_PyBytes_Join(PyObject *separator, PyObject *items);
 int _PyBytes_Resize(PyObject **op, Py_ssize_t size);

@@ -50,6 +50,8 @@ typedef struct {
 #define PyMethod_Check(op) Py_IS_TYPE(op, &PyMethod_Type)
 #define PyMethod_GET_FUNCTION(op) (((PyMethodObject *)(void *)(op))->im_func)
 #define PyMethod_GET_SELF(op) (((PyMethodObject *)(void *)(op))->im_self)
+#define PyMethod_Function(op) PyMethod_GET_FUNCTION(op)
+#define PyMethod_Self(op) PyMethod_GET_SELF(op)
 PyObject *PyMethod_New(PyObject *function, PyObject *self);
 #define PyFunction_Check(op) Py_IS_TYPE(op, &PyFunction_Type)
 

@@ -134,6 +134,7 @@ PyFrameObject *PyFrame_New(PyThreadState *state, PyCodeObject *code, PyObject *g
 CPY_ABSENT("there are no frames") PyCodeObject *PyFrame_GetCode(PyFrameObject *);         /* headers for all versions mention these */
 CPY_ABSENT("there are no frames") PyFrameObject *PyFrame_GetBack(PyFrameObject *);
 CPY_ABSENT("there are no frames") PyObject *PyFrame_GetLocals(PyFrameObject *);
+#define PyFrame_GetLineNumber(frame) ((frame)->f_lineno)
 int PyTraceBack_Here(PyFrameObject *frame);
 #define PyTraceBack_Check(op) Py_IS_TYPE(op, &PyTraceBack_Type)
 const char *Py_GetVersion(void);
