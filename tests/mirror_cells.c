@@ -525,6 +525,45 @@ static void the_host_keeps_a_node_in_a_step(void)
     }
 }
 
+/* An object of which nothing stood when its owner was mirrored gets a node between slices: that stays rooted until a
+   later step has mirrored the owner again. */
+static void a_node_is_kept_after_its_owner_was_mirrored(void)
+{
+    int slices, i, k;
+
+    for (slices = 0; slices < 40; slices++) {
+        world *w = open_world();
+        rrc_object *owner = new_tracked(w), *owned = new_tracked(w);
+        being *value, *listed;
+        rrc_cell *node;
+
+        unit_context("after %d slices", slices);
+        own(owner, 0, new_view(w, &value));
+        own(owner, 1, owned);
+        for (i = 0; i < slices; i++)
+            rrc_closed_work(w->heap, 1);
+        node = rrc_cell_keep_node(w->heap, owned, new_being(w));
+        check(node != NULL);
+        for (k = 0; k < 3; k++) {
+            while (rrc_closed_work(w->heap, 1) > 0 && !node->is_pinned && node_of(w, owner) == NULL)
+                ;
+            for (i = 0; i < 200 && rrc_closed_work(w->heap, 1) > 0; i++) {
+                rrc_cell *owners = node_of(w, owner);
+                size_t n;
+                int is_there = node->is_pinned;
+
+                listed = owners != NULL ? (being *)owners->object : NULL;
+                for (n = 0; listed != NULL && n < listed->count; n++)
+                    is_there |= listed->ref[n] == (being *)node->object;
+                check(is_there);
+            }
+        }
+        check_ptr(node_of(w, owned), node);
+        rrc_decref(w->heap, owner);
+        close_world(w);
+    }
+}
+
 static void a_link_that_fails_leaves_no_cell(void)
 {
     world *w = open_world();
@@ -1708,6 +1747,7 @@ UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_
     UNIT(static_objects_get_cells),
     UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
     UNIT(a_cell_goes_with_its_link), UNIT(cells_have_numbers), UNIT(the_host_keeps_a_node), UNIT(the_host_keeps_a_node_in_a_step),
+    UNIT(a_node_is_kept_after_its_owner_was_mirrored),
     UNIT(one_object_has_two_p_links), UNIT(a_link_that_fails_leaves_no_cell),
     UNIT(a_failing_link_changes_nothing), UNIT(memory_is_lacking_for_a_link),
     UNIT(a_node_refers_to_the_targets), UNIT(hooks_fail), UNIT(memory_is_lacking_for_a_step),

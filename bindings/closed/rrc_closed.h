@@ -1609,6 +1609,8 @@ RRC_API rrc_cell *rrc_cell_keep_node(rrc_heap *heap, rrc_object *ob, void *obj)
             return NULL;
         node = rrci_set_node(heap, ob, obj);
     }
+    if (!rrci_is_p_linked(heap, ob) && (!is_live || rrci_mirror_head_of(ob)->is.number == 0))
+        rrc_touch(heap, ob);            /* no owner lists the node before the next step */
     rrci_want_node(heap, ob);           /* (it may have been needed no more) */
     rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_KEPT;
     return node;
