@@ -1784,7 +1784,7 @@ typedef enum rrci_stage {
     RRCI_LAYER
 } rrci_stage;
 
-/* For rrc_heap.host_reports. */
+/* For rrci_machine.host_reports. */
 enum { RRCI_REPORTS = 1, RRCI_REPORTS_LOST = 2 };
 
 /* Does a major collection search for cycles? */
@@ -1867,7 +1867,7 @@ typedef struct rrci_layer {
 
 /* The parts of a heap, each with the topic that owns it. */
 
-/* Memory that is reserved for collections: see >>lists. */
+/* Memory that is reserved for collections: see rrci_reserve_lists. */
 typedef struct rrci_memory {
     rrci_chunk   *pool;             /* spare chunks */
     size_t        pool_count;
