@@ -1,11 +1,13 @@
 # The part of the Makefile that is about this folder: GObject in Lua, for each Lua that lua.mk has found. It needs
 # what lua.mk defines.
 #
-#   gobject-LUA         the tests: each feature, garbage over GObject and Lua
-#   gobject-plain-LUA   the same without libgirepository
-#   gobject-asan-LUA    the same, sanitized; and several states
-#   gobject-control-LUA controls that must fail: rules left out
-#   gobject-readme-LUA  the example of the page
+#   gobject-LUA              the tests: each feature, garbage over GObject and Lua
+#   gobject-plain-LUA        the same without libgirepository
+#   gobject-asan-LUA         the same, sanitized; and several states
+#   gobject-random-LUA       random programs against an oracle
+#   gobject-random-asan-LUA  the same, sanitized
+#   gobject-control-LUA      controls that must fail: rules left out
+#   gobject-readme-LUA       the example of the page
 
 GOBJECT_DIR     := examples/gobject
 GOBJECT_PACKAGES := gio-2.0 gmodule-2.0
@@ -43,6 +45,11 @@ $(if $(filter lua5.4 lua5.5,$(1)),$(call run,gobject-generational-$(1),\
 $(call run,gobject-asan-$(1),$(call gobject_out,$(1))/asan,\
     env LSAN_OPTIONS=suppressions=$(GOBJECT_TESTS)/leaks.txt \
     $(GOBJECT_DISPLAY) $(call gobject_out,$(1))/asan $(GOBJECT_TESTS)/gobject.lua)
+$(call run,gobject-random-$(1),$(call gobject_out,$(1))/gobject.so $(call lua_out,$(1))/rawrefcount.so,\
+    $(call gobject_run,$(1)) $(GOBJECT_TESTS)/random.lua 1 $(if $(QUICK),20,200) 2000)
+$(call run,gobject-random-asan-$(1),$(call gobject_out,$(1))/asan,\
+    env LSAN_OPTIONS=suppressions=$(GOBJECT_TESTS)/leaks.txt \
+    $(GOBJECT_DISPLAY) $(call gobject_out,$(1))/asan $(GOBJECT_TESTS)/random.lua 1 30 2000)
 $(call run,gobject-readme-$(1),$(lua_host),$(lua_env) sh $(GOBJECT_TESTS)/readme.sh $(1))
 $(call run,gobject-control-$(1),$(call lua_out,$(1))/rawrefcount.so,\
     $(lua_env) COMPILE='$(CC) -std=c99 -O0 -I. -I$(LUA_DIR) -I$(dir $(CLOSED)) $(call lua_flags,$(1),--cflags) $(GOBJECT_CFLAGS) $(GOBJECT_SHARED)' \
@@ -52,7 +59,7 @@ endef
 ifeq ($(GOBJECT_THERE),yes)
 $(foreach lua,$(LUAS),$(eval $(call gobject_rules,$(lua))))
 # (The newest Lua is the sanitized one.)
-HOST_CHECK_RUNS += $(addprefix gobject-,$(lastword $(LUAS_QUICK))) gobject-readme-$(LUA) gobject-asan-$(LUA)
+HOST_CHECK_RUNS += $(foreach test,gobject gobject-random,$(test)-$(lastword $(LUAS_QUICK))) gobject-readme-$(LUA) gobject-asan-$(LUA)
 else
 RUNS += gobject
 HOST_CHECK_RUNS += gobject

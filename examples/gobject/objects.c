@@ -86,7 +86,20 @@ static int call_function(lua_State *L)
     return 0;
 }
 
-/* (The function can disconnect its own handler.) */
+/* A collection has found that the wrapper is garbage, and has not cleared it yet. */
+static gboolean is_garbage(const go_wrapper *wrapper)
+{
+    rrc_info info;
+    gboolean result;
+    if (rrc_inspect_begin(wrapper->heap, "call_handler") != RRC_OK)
+        return FALSE;
+    result = rrc_inspect(wrapper->heap, (rrc_object *)wrapper, &info) == RRC_OK && (info.is & RRC_IS_WAITING) != 0;
+    rrc_inspect_end(wrapper->heap);
+    return result;
+}
+
+/* The function can disconnect its own handler. Garbage can emit signals when other garbage is cleared: what its
+   handlers mention can be gone, so that they do not run. */
 static void call_handler(GClosure *closure, GValue *result, guint n, const GValue *values, gpointer hint, gpointer data)
 {
     rrc_heap *heap = ((go_handler *)closure)->heap;
@@ -96,7 +109,7 @@ static void call_handler(GClosure *closure, GValue *result, guint n, const GValu
     e.result = result;
     e.values = values;
     e.count = n;
-    if (e.function == NULL)
+    if (e.function == NULL || is_garbage(((go_handler *)closure)->wrapper))
         return;
     rrc_incref(heap, e.function);
     go_call(heap, call_function, &e);

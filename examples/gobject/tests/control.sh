@@ -6,10 +6,15 @@ lua=$1
 folder=$2/control
 mkdir -p "$folder" || exit 1
 
-# passes: does gobject.so of the folder pass the tests?
+# passes: does gobject.so of the folder pass the tests, and 40 random programs?
 passes() {
+    runs gobject.lua && runs random.lua 1 40 2000
+}
+runs() {
+    script=$1
+    shift
     GOBJECT_COUNT=500 LUA_CPATH="$folder/?.so;$LUA_OUT/?.so" timeout 120 "$lua" \
-        examples/gobject/tests/gobject.lua >"$folder/log" 2>&1
+        "examples/gobject/tests/$script" "$@" >"$folder/log" 2>&1
 }
 builds() {
     eval "$COMPILE -w $1/*.c $1/tests/foreign.c $LIBS -o $folder/gobject.so" >"$folder/log" 2>&1
@@ -37,6 +42,10 @@ passes || { cat "$folder/log"; fail "$lua: it fails as it is"; finish; }
 mutant 'nothing is held from outside' objects.c '/^static intptr_t wrapper_outside/,/^}/s/return .*;/return 0;/'
 mutant 'the wrapper counts its own reference' objects.c '/^static intptr_t wrapper_outside/,/^}/s/ - 1;/;/'
 mutant 'functions of handlers are not visited' objects.c 's/RRC_VISIT(handler->function);//'
+mutant 'handlers of garbage run' objects.c 's/ || is_garbage(((go_handler \*)closure)->wrapper)//'
+mutant 'handlers of what is cleared stay connected' objects.c \
+    '/^static int wrapper_clear/,/^}/s/disconnect_handlers(wrapper);//'
+mutant 'a source that fails stays' module.c 's/^    source->goes_on = G_SOURCE_REMOVE;//'
 mutant 'values are not dropped' objects.c 's/^    drop_values(wrapper);//'
 mutant 'handlers stay connected when the wrapper goes' objects.c \
     '/^void go_close_wrapper/,/^}/s/disconnect_handlers((go_wrapper \*)self);//; /^static void wrapper_dealloc/,/^}/s/disconnect_handlers(wrapper);//'

@@ -3,8 +3,12 @@
  *
  *     foreign.watch(object)       counts the object when it is finalized; returns it
  *     foreign.finalized()         how many were
+ *     foreign.number(object, n)   gives it a number until it is finalized; returns it
+ *     foreign.number_of(object)   this number, or nil
+ *     foreign.numbers()           a table with the numbers of all objects that live as keys
  *     foreign.hold(object)        a static list takes a reference to it
  *     foreign.held(i)             the object at this place of the list, from 1
+ *     foreign.release(i)          the list drops the object at this place; the last one takes the place
  *     foreign.drop()              the list drops all
  *     foreign.count(object)       the references to it
  *     foreign.emit(i, signal)     emits a signal, with NULL as its argument, on the object that is held there
@@ -52,6 +56,50 @@ static int get_finalized(lua_State *L)
     return 1;
 }
 
+static GHashTable *numbers;
+
+static void drop_number(gpointer n, GObject *object)
+{
+    (void)object;
+    g_hash_table_remove(numbers, n);
+}
+
+static int set_number(lua_State *L)
+{
+    GObject *object = go_check(L, 1);
+    gpointer n = GINT_TO_POINTER((gint)luaL_checkinteger(L, 2));
+    if (numbers == NULL)
+        numbers = g_hash_table_new(NULL, NULL);
+    g_hash_table_add(numbers, n);
+    g_object_set_data(object, "test-number", n);
+    g_object_weak_ref(object, drop_number, n);
+    lua_settop(L, 1);
+    return 1;
+}
+
+static int get_number(lua_State *L)
+{
+    gpointer n = g_object_get_data(go_check(L, 1), "test-number");
+    if (n == NULL)
+        return 0;
+    lua_pushinteger(L, (lua_Integer)GPOINTER_TO_INT(n));
+    return 1;
+}
+
+/* (Lua can finalize objects meanwhile.) */
+static int get_numbers(lua_State *L)
+{
+    guint i, n = 0;
+    gpointer *keys = numbers != NULL ? g_hash_table_get_keys_as_array(numbers, &n) : NULL;
+    lua_newtable(L);
+    for (i = 0; i < n; i++) {
+        lua_pushboolean(L, 1);
+        lua_rawseti(L, -2, GPOINTER_TO_INT(keys[i]));
+    }
+    g_free(keys);
+    return 1;
+}
+
 static void take(GObject *object)
 {
     if (held == NULL)
@@ -76,6 +124,13 @@ static int get_held(lua_State *L)
 {
     go_push(L, held_at(L));
     return 1;
+}
+
+static int release(lua_State *L)
+{
+    (void)held_at(L);
+    g_object_unref(g_ptr_array_steal_index_fast(held, (guint)luaL_checkinteger(L, 1) - 1));
+    return 0;
 }
 
 static int drop(lua_State *L)
@@ -208,11 +263,13 @@ static int clear(lua_State *L)
 
 static int nest(lua_State *L)
 {
+    GObject *list = go_check(L, 1), *object = go_check(L, 2);
     GListStore *inner = g_list_store_new(G_TYPE_OBJECT);
-    g_list_store_append(inner, go_check(L, 2));
-    g_list_store_append(G_LIST_STORE(go_check(L, 1)), inner);
+    g_list_store_append(inner, object);
+    go_enter(L, list);
+    g_list_store_append(G_LIST_STORE(list), inner);
     g_object_unref(inner);
-    return 0;
+    return go_leave(L, list, 0);
 }
 
 static int hold_item(lua_State *L)
@@ -317,6 +374,7 @@ int luaopen_gobject_foreign(lua_State *L)
     static const luaL_Reg functions[] = {
         { "watch", watch }, { "finalized", get_finalized }, { "hold", hold }, { "held", get_held }, { "drop", drop },
         { "count", count }, { "emit", emit_signal }, { "make", make }, { "floating", make_floating }, { "set", set },
+        { "number", set_number }, { "number_of", get_number }, { "numbers", get_numbers }, { "release", release },
         { "remember", remember }, { "revive", revive }, { "listed", get_listed }, { "properties", get_properties },
         { "unexplained", get_unexplained }, { "visits", get_visits }, { "clear", clear }, { "variant", parse_variant },
         { "nest", nest }, { "hold_item", hold_item }, { "control", control }, { "blocks", get_blocks },

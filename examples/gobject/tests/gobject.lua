@@ -823,6 +823,23 @@ case("what an object owns is told by a script", function()
   is_argument("enabled is no property with an object", G.owns, G.SimpleAction, { "enabled" })
 end)
 
+-- A block that is cleared changes the property of another object, by a binding of GObject.
+case("handlers of garbage do not run when other garbage is cleared", function()
+  local Copy = subclass("GObject", { properties = { copy = "GObject", block = "GObject" } })
+  local before, runs = foreign.finalized(), 0
+  for i = 1, 100 do
+    local block, other = i % 2 == 0 and foreign.watch(G.new("Block")), foreign.watch(Copy())
+    block = block or foreign.watch(G.new("Block"))
+    G.call("g_object_bind_property", "o(ososu)", block, "next", other, "copy", 0):close()
+    other:connect("notify::copy", function() runs = runs + 1 return block end)
+    other.block = block
+    block.next = other
+    equal(other.copy, other)
+  end
+  check_collected(before, 200)
+  equal(runs, 100)
+end)
+
 case("what is in use stays", function()
   local before = foreign.finalized()
   local stores, runs = {}, 0
