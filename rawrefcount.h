@@ -3901,8 +3901,8 @@ typedef struct rrci_search {
     char        ends;           /* the search ends in this call: the host is asked to finish its marking */
     char        is_early;       /* for rrc_major_collection_trace_early */
     char        is_wrong;       /* a traverse is wrong: the result is not used */
-    size_t      max;            /* end the slice after so many units; SIZE_MAX: never */
-    size_t      units;          /* done so far, without visits, which `at` counts */
+    intptr_t    max;            /* the slice ends after so many units: objects and visits; INTPTR_MAX: never */
+    intptr_t    end;            /* `max` less the objects so far, or 0 if a traverse is wrong: `at` goes up to it */
 #ifdef RRC_DEBUG
     uint64_t    sum, counts;    /* of one traverse: over what it visits, and with their counts */
 #endif
@@ -3921,13 +3921,24 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned expl
     search->heap = heap;
     search->explains = explains;
     search->function = function;
-    search->max = SIZE_MAX;
+    search->max = search->end = INTPTR_MAX;
+}
+
+/* The slice ends after `max` units, or begins once more. */
+static void rrci_limit(rrci_search *search, size_t max)
+{
+    search->max = search->end = max < INTPTR_MAX ? (intptr_t)max : INTPTR_MAX;
 }
 
 /* May the slice go on? */
 static int rrci_may_go_on(const rrci_search *search)
 {
-    return !search->is_wrong && search->units + search->at < search->max;
+    return (intptr_t)search->at < search->end;
+}
+
+static size_t rrci_units_done(const rrci_search *search)
+{
+    return (size_t)(search->max - search->end) + search->at;
 }
 
 /* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
@@ -6013,6 +6024,15 @@ static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *paren
     if (!rrci_is_ordering(search->heap))
         rrci_error(search->heap, code, search->function, parent, NULL, detail);
     search->is_wrong = 1;
+    search->end = 0;
+}
+
+/* The work goes on without the result of a traverse that was wrong. */
+static void rrci_leave_out_result(rrci_search *search)
+{
+    if (search->is_wrong)
+        search->end = search->max;
+    search->is_wrong = 0;
 }
 
 /* ---- EXPLAIN ---- */
@@ -6142,21 +6162,25 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Prefetch the object one segment after `index`, and its GC head. */
-#define RRCI_PREFETCH_OBJECT(list, index) \
-    do { \
-        if ((index) + RRCI_SEGMENT < (list)->count) { \
-            const char *rrci_ahead = (const char *)*rrci_ob_at(list, (index) + RRCI_SEGMENT); \
-            RRCI_PREFETCH_FIELDS(rrci_ahead); \
-        } \
-    } while (0)
+/* The next object of a list that is passed upwards, number `index`. *place is where the one before stood, or NULL.
+   Prefetches the object one segment later, and its GC head. */
+RRCI_ALWAYS_INLINE rrc_object *rrci_next_ob(const rrci_list *list, size_t index, rrc_object ***place)
+{
+    size_t in_chunk = index % RRCI_CHUNK_OBS;
+    *place = in_chunk == 0 || *place == NULL ? rrci_ob_at(list, index) : *place + 1;
+    if (in_chunk + RRCI_SEGMENT < RRCI_CHUNK_OBS)
+        RRCI_PREFETCH_FIELDS((*place)[RRCI_SEGMENT]);       /* (perhaps an old one, behind the end of the list) */
+    else if (index + RRCI_SEGMENT < list->count)
+        RRCI_PREFETCH_FIELDS(*rrci_ob_at(list, index + RRCI_SEGMENT));
+    return **place;
+}
 
 /* Are the references of objects that are known to be alive left out? What they refer to is taken as held then, and is
    alive indeed. (A search among C objects alone begins with none.) Debug builds explain them all the same, if the
    search is not divided: otherwise too many visits would not be found. */
 static int rrci_leaves_out_alive(const rrci_search *search)
 {
-    return search->heap->machine.alive > 0 && (!RRCI_CHECKS || search->max != SIZE_MAX);
+    return search->heap->machine.alive > 0 && (!RRCI_CHECKS || search->max != INTPTR_MAX);
 }
 
 /* Explain the references that the objects of this list own, from index `first` up to `end`. Returns where the
@@ -6164,12 +6188,11 @@ static int rrci_leaves_out_alive(const rrci_search *search)
 static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size_t first, size_t end)
 {
     const int leaves_out = rrci_leaves_out_alive(search);
-    rrc_object *ob;
+    rrc_object *ob, **place = NULL;
     size_t i;
     for (i = first; i < end && rrci_may_go_on(search); i++) {
-        RRCI_PREFETCH_OBJECT(list, i);
-        ob = *rrci_ob_at(list, i);
-        search->units++;
+        ob = rrci_next_ob(list, i, &place);
+        search->end--;
         if (RRCI_UNLIKELY(rrci_is_hole(ob)))
             continue;
 #ifdef RRC_DEBUG
@@ -6357,7 +6380,7 @@ static void rrci_drain_gray(rrci_search *search)
     rrc_object *ob;
     for (;;) {
         while (rrci_may_go_on(search) && (ob = rrci_pop_gray(heap, &heap->machine.gray)) != NULL) {
-            search->units++;
+            search->end--;
             rrci_blacken(search, ob, visit);
         }
         ob = rrci_from_ring(search);
@@ -6491,17 +6514,16 @@ static int rrci_weigh_tracked(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    rrc_object **place = NULL;
     int found = 0;
     size_t i;
     for (i = 0; i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        RRCI_PREFETCH_OBJECT(list, i);
+        rrc_object *ob = rrci_next_ob(list, i, &place);
         if (!rrci_is_hole(ob) && !rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)))
             rrci_gc_head_of(ob)->is.refs = 0;
     }
     for (i = 0; i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        RRCI_PREFETCH_OBJECT(list, i);
+        rrc_object *ob = rrci_next_ob(list, i, &place);
         if (!rrci_is_hole(ob) && !rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)))
             rrci_traverse(search, ob, rrci_visit_weigh);
     }
@@ -6622,14 +6644,20 @@ static void rrci_root_links(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->links.list[heap->machine.passing];
-    if (heap->machine.cursor > list->count)
-        heap->machine.cursor = list->count;
-    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->units++) {
-        heap->machine.cursor--;
-        if (heap->machine.cursor >= RRCI_SEGMENT)
-            RRCI_PREFETCH_HEADS(rrci_at(list, heap->machine.cursor - RRCI_SEGMENT)->ob);
-        rrci_root_link(search, rrci_at(list, heap->machine.cursor), (heap->machine.passing & RRCI_O) == 0);
+    const int is_p = (heap->machine.passing & RRCI_O) == 0;
+    size_t i = heap->machine.cursor < list->count ? heap->machine.cursor : list->count;
+    while (i > 0 && rrci_may_go_on(search)) {
+        size_t first = (i - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
+        const rrci_link *link = rrci_at(list, first);
+        const rrci_link *ahead = first > 0 ? rrci_at(list, first - RRCI_SEGMENT) : link;
+        while (i > first && rrci_may_go_on(search)) {
+            i--;
+            RRCI_PREFETCH_HEADS(ahead[i - first].ob);
+            search->end--;
+            rrci_root_link(search, &link[i - first], is_p);
+        }
     }
+    heap->machine.cursor = i;
 }
 
 /* Find objects that are held from outside, and visit what is alive, from heap->machine.cursor on. */
@@ -6637,13 +6665,13 @@ static void rrci_scan(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    rrc_object **place = NULL;
     size_t i;
     for (i = heap->machine.cursor; i < list->count && rrci_may_go_on(search); i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
+        rrc_object *ob = rrci_next_ob(list, i, &place);
         rrci_gc_head *head;
-        RRCI_PREFETCH_OBJECT(list, i);
         heap->machine.scan = i;
-        search->units++;
+        search->end--;
         if (RRCI_UNLIKELY(rrci_is_hole(ob)))
             continue;
         head = rrci_gc_head_of(ob);
@@ -6706,7 +6734,7 @@ static void rrci_reset_part(rrci_search *search)
     rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     if (heap->machine.cursor > list->count)
         heap->machine.cursor = list->count;
-    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->units++) {
+    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->end--) {
         size_t i = --heap->machine.cursor;
         rrc_object *ob = *rrci_ob_at(list, i);
         if (rrci_is_hole(ob)) {
@@ -6726,7 +6754,7 @@ static void rrci_give_up_search(rrci_search *search)
     int is_off = heap->machine.is_disabled && search->with_host && heap->waiting.orders == RRCI_NO_ORDER;
     if (!heap->machine.searched || heap->machine.stage > RRCI_VERDICT || !(search->is_wrong || is_off))
         return;
-    search->is_wrong = 0;
+    rrci_leave_out_result(search);
     heap->machine.searched = 0;
     heap->machine.plan = RRCI_NO_SEARCH;
     heap->machine.scan = 0;
@@ -6758,10 +6786,10 @@ static void rrci_keep_part(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    rrc_object **place = NULL;
     for (; heap->machine.cursor < list->count && rrci_may_go_on(search); heap->machine.cursor++) {
-        rrc_object *ob = *rrci_ob_at(list, heap->machine.cursor);
-        RRCI_PREFETCH_OBJECT(list, heap->machine.cursor);
-        search->units++;
+        rrc_object *ob = rrci_next_ob(list, heap->machine.cursor, &place);
+        search->end--;
         if (rrci_is_hole(ob) || rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)))
             continue;
         if (heap->machine.stage == RRCI_OWNED) {
@@ -7256,12 +7284,12 @@ static size_t rrci_work_slice(rrc_heap *heap, size_t max, const char *function)
     int was_aside = heap->machine.stage == RRCI_ASIDE;
     heap->state = RRCI_MAJOR;
     rrci_begin_run(&search, heap, 1, function);
-    search.max = max;
+    rrci_limit(&search, max);
     rrci_run_to(&search, heap->machine.stage <= RRCI_VERDICT ? RRCI_VERDICT : RRCI_ASIDE);
     if (heap->machine.stage == RRCI_ASIDE && !was_aside)
         rrci_dissolve_young(heap, function);
     heap->state = heap->rest;
-    return search.units + search.at;
+    return rrci_units_done(&search);
 }
 
 /* Do what is left of the search. */

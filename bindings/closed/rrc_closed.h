@@ -1006,6 +1006,11 @@ static void rrci_keep_whole(rrc_heap *heap, rrc_object *ob)
 
 /* ---- 1. deaths ---- */
 
+static size_t rrci_units_left(const rrci_search *search)
+{
+    return rrci_may_go_on(search) ? (size_t)search->end - search->at : 0;
+}
+
 /* Ask the host about the links of heap->machine.passing, from heap->machine.cursor down. */
 static void rrci_find_dead_links(rrci_search *search)
 {
@@ -1013,17 +1018,17 @@ static void rrci_find_dead_links(rrci_search *search)
     rrci_list *list = &heap->links.list[heap->machine.passing];
     size_t end = heap->machine.cursor < list->count ? heap->machine.cursor : list->count;
     rrci_sweeper sweeper;
-    int whole = search->max == SIZE_MAX;
+    int whole = search->max == INTPTR_MAX;
     rrci_begin_sweep(&sweeper, heap, list, !whole, search->function);
     heap->calls.touching++;                  /* (some obs are not linked any more, but still have their bias) */
-    heap->machine.cursor = rrci_sweep_part(&sweeper, end, search->max - search->units);
+    heap->machine.cursor = rrci_sweep_part(&sweeper, end, rrci_units_left(search));
     heap->calls.touching--;
     rrci_spread_strength(heap);
     if (whole)
         rrci_end_upkeep(list, &sweeper.upkeep,
                         heap->machine.passing == RRCI_P_OLD ? heap->links.list[RRCI_P_YOUNG].count : 0);
     rrci_closed(heap)->step.found_deaths |= sweeper.burial.added > 0;
-    search->units += end - heap->machine.cursor;
+    search->end -= (intptr_t)(end - heap->machine.cursor);
 }
 
 /* Ask the host about the edge nodes of weak objects, from heap->machine.cursor down. */
@@ -1033,7 +1038,7 @@ static void rrci_find_dead_nodes(rrci_search *search)
     const rrci_list *tracked = &heap->tracked.list[RRCI_TRACKED];
     if (heap->machine.cursor > tracked->count)
         heap->machine.cursor = tracked->count;
-    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->units++) {
+    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->end--) {
         rrc_object *ob = *rrci_ob_at(tracked, --heap->machine.cursor);
         if (heap->machine.cursor >= RRCI_SEGMENT)
             RRCI_PREFETCH_NODE(*rrci_ob_at(tracked, heap->machine.cursor - RRCI_SEGMENT));
@@ -1231,11 +1236,11 @@ static void rrci_explain_edges(rrci_weighing *weighing)
     rrc_heap *heap = search->heap;
     rrci_closed_heap *closed = rrci_closed(heap);
     const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    rrc_object **place = NULL;
     for (; heap->machine.cursor < closed->step.tracked && rrci_may_go_on(search); heap->machine.cursor++) {
-        rrc_object *ob = *rrci_ob_at(list, heap->machine.cursor);
+        rrc_object *ob = rrci_next_ob(list, heap->machine.cursor, &place);
         rrci_mirror_head *head;
-        RRCI_PREFETCH_OBJECT(list, heap->machine.cursor);
-        search->units++;
+        search->end--;
         if (rrci_is_hole(ob))
             continue;
 #ifdef RRC_DEBUG
@@ -1281,12 +1286,12 @@ static void rrci_sift(rrci_search *search)
     rrc_heap *heap = search->heap;
     rrci_closed_heap *closed = rrci_closed(heap);
     const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    rrc_object **place = NULL;
     for (; heap->machine.cursor < closed->step.tracked && rrci_may_go_on(search); heap->machine.cursor++) {
-        rrc_object *ob = *rrci_ob_at(list, heap->machine.cursor);
+        rrc_object *ob = rrci_next_ob(list, heap->machine.cursor, &place);
         rrci_gc_head *head;
         intptr_t outside;
-        RRCI_PREFETCH_OBJECT(list, heap->machine.cursor);
-        search->units++;
+        search->end--;
         if (rrci_is_hole(ob))
             continue;
         head = rrci_gc_head_of(ob);
@@ -1413,7 +1418,7 @@ static void rrci_mirror_stale(rrci_weighing *weighing)
     rrc_heap *heap = search->heap;
     rrci_closed_heap *closed = rrci_closed(heap);
     const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
-    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->units++) {
+    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->end--) {
         rrc_object *ob;
         rrci_mirror_head *head;
         if (heap->machine.cursor > list->count)         /* (code that the host runs can have untracked any number) */
@@ -1432,7 +1437,7 @@ static void rrci_mirror_stale(rrci_weighing *weighing)
         }
         if ((head->is.state & RRCI_NODE_STALE) == 0)
             continue;
-        search->units += RRCI_MIRROR_UNITS;
+        search->end -= RRCI_MIRROR_UNITS;
         head->is.state &= ~RRCI_NODE_STALE;     /* (code that the host runs can make it stale again) */
         if ((head->is.state & RRCI_NODE_WANTED) == 0) {
             rrci_forget_node(heap, ob);
@@ -1481,7 +1486,7 @@ static void rrci_release_tracked(rrci_search *search)
     rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     if (heap->machine.cursor > list->count)
         heap->machine.cursor = list->count;
-    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->units++) {
+    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->end--) {
         size_t i = --heap->machine.cursor;
         rrc_object *ob = *rrci_ob_at(list, i);
         if (i >= RRCI_SEGMENT)
@@ -1534,7 +1539,7 @@ static void rrci_release_links(rrci_search *search)
     const rrci_list *list = &heap->links.list[heap->machine.passing];
     if (heap->machine.cursor > list->count)
         heap->machine.cursor = list->count;
-    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->units++) {
+    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->end--) {
         heap->machine.cursor--;
         if (heap->machine.cursor >= RRCI_SEGMENT)
             RRCI_PREFETCH_HEADS(rrci_at(list, heap->machine.cursor - RRCI_SEGMENT)->ob);
@@ -1869,7 +1874,7 @@ static void rrci_find_garbage_of_c(rrci_weighing *weighing)
             rrci_begin_sifting(heap);
         break;
     case RRCI_ASIDE:
-        search->units += rrci_aside_part(heap, 0, search->max - search->units - search->at);
+        search->end -= (intptr_t)rrci_aside_part(heap, 0, rrci_units_left(search));
         if (heap->machine.cursor == 0)
             rrci_end_weighing(heap);
         break;
@@ -1936,7 +1941,7 @@ static void rrci_do_stage(rrci_weighing *weighing)
             closed->step.stage = RRCI_STEP_TRIM;
         break;
     case RRCI_STEP_TRIM:
-        search->units += rrci_trim(heap, search->max - search->units - search->at);
+        search->end -= (intptr_t)rrci_trim(heap, rrci_units_left(search));
         if (rrci_may_go_on(search))
             rrci_end_step(heap);
         break;
@@ -1954,7 +1959,7 @@ static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
     rrci_weighing weighing;
     rrci_begin_weighing(&weighing, heap, function);
     weighing.search.is_divided = 1;
-    weighing.search.max = max;
+    rrci_limit(&weighing.search, max);
     heap->state = RRCI_LAYER_RUNS;
     while (closed->step.is_open && rrci_may_go_on(&weighing.search)) {
         int looks = rrci_is_looking(heap);
@@ -1968,12 +1973,12 @@ static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
             RRCI_END_HOOK(heap);
         closed->step.looks_for_deaths = 0;
         if (weighing.search.is_wrong) {
-            weighing.search.is_wrong = 0;
+            rrci_leave_out_result(&weighing.search);
             rrci_stop_weighing(heap, RRC_ETRAVERSE);
         }
     }
     heap->state = heap->rest;
-    return weighing.search.units + weighing.search.at;
+    return rrci_units_done(&weighing.search);
 }
 
 /* Objects that the open step made weak stay strong. */
