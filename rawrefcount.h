@@ -2404,6 +2404,7 @@ static RRCI_NOINLINE int rrci_reserve_lists(rrc_heap *heap, size_t more, size_t 
         rrci_chunk *chunk = (rrci_chunk *)rrci_alloc_table(heap, sizeof *chunk);
         if (chunk == NULL)
             return RRC_ENOMEM;
+        memset(chunk, 0, sizeof *chunk);        /* (rrci_next_ob reads behind the end of a list) */
         heap->memory.chunk_count++;
         rrci_give_chunk(&heap->memory, chunk);
     }
