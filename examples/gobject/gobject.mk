@@ -6,6 +6,7 @@
 #   gobject-asan-LUA         the same, sanitized; and several states
 #   gobject-random-LUA       random programs against an oracle
 #   gobject-random-asan-LUA  the same, sanitized
+#   soak-gobject-LUA         the same for some seconds: memory must stay flat
 #   gobject-control-LUA      controls that must fail: rules left out
 #   gobject-readme-LUA       the example of the page
 
@@ -20,6 +21,7 @@ GOBJECT_LIBS     = $(shell $(PKG_CONFIG) --libs $(GOBJECT_PACKAGES))
 comma           := ,
 GOBJECT_SHARED   = $(LUA_SHARED) $(if $(filter Linux,$(shell uname -s)),-Wl$(comma)-z$(comma)nodelete)
 gobject_out      = $(call lua_out,$(1))/gobject
+gobject_libs     = $(call gobject_out,$(1))/gobject.so $(call lua_out,$(1))/rawrefcount.so
 # Widgets need a display.
 GOBJECT_DISPLAY := sh $(GOBJECT_TESTS)/display.sh
 gobject_run      = $(lua_env) LUA_CPATH='$(call gobject_out,$(1))/?.so;$(call lua_out,$(1))/?.so' LUA_PATH= $(GOBJECT_DISPLAY) $(1)
@@ -35,18 +37,20 @@ $(call gobject_out,$(1))/asan:
 	$$(call LUA_COMPILE,$(1)) $$(GOBJECT_CFLAGS) $(LUA_SANITIZE) -O0 $(GOBJECT_SOURCES) \
 	    $(addprefix $(GOBJECT_TESTS)/,foreign.c main.c) $(LUA_DIR)/rawrefcount.c $$(LDFLAGS) \
 	    $$(GOBJECT_LIBS) $$(call lua_flags,$(1),--libs) -lm -o $$@
-$(call run,gobject-$(1),$(call gobject_out,$(1))/gobject.so $(call lua_out,$(1))/rawrefcount.so,\
+$(call run,gobject-$(1),$(call gobject_libs,$(1)),\
     $(call gobject_run,$(1)) $(GOBJECT_TESTS)/gobject.lua)
-$(call run,gobject-plain-$(1),$(call gobject_out,$(1))/gobject.so $(call lua_out,$(1))/rawrefcount.so,\
+$(call run,gobject-plain-$(1),$(call gobject_libs,$(1)),\
     env GOBJECT_GIREPOSITORY=libgirepository-missing.so $(call gobject_run,$(1)) $(GOBJECT_TESTS)/gobject.lua)
 $(if $(filter lua5.4 lua5.5,$(1)),$(call run,gobject-generational-$(1),\
-    $(call gobject_out,$(1))/gobject.so $(call lua_out,$(1))/rawrefcount.so,\
+    $(call gobject_libs,$(1)),\
     $(call gobject_run,$(1)) $(GOBJECT_TESTS)/gobject.lua generational))
 $(call run,gobject-asan-$(1),$(call gobject_out,$(1))/asan,\
     env LSAN_OPTIONS=suppressions=$(GOBJECT_TESTS)/leaks.txt \
     $(GOBJECT_DISPLAY) $(call gobject_out,$(1))/asan $(GOBJECT_TESTS)/gobject.lua)
-$(call run,gobject-random-$(1),$(call gobject_out,$(1))/gobject.so $(call lua_out,$(1))/rawrefcount.so,\
+$(call run,gobject-random-$(1),$(call gobject_libs,$(1)),\
     $(call gobject_run,$(1)) $(GOBJECT_TESTS)/random.lua 1 $(if $(QUICK),20,200) 2000)
+$(call run,soak-gobject-$(1),$(call gobject_libs,$(1)),\
+    $(call gobject_run,$(1)) $(GOBJECT_TESTS)/random.lua soak 5)
 $(call run,gobject-random-asan-$(1),$(call gobject_out,$(1))/asan,\
     env LSAN_OPTIONS=suppressions=$(GOBJECT_TESTS)/leaks.txt \
     $(GOBJECT_DISPLAY) $(call gobject_out,$(1))/asan $(GOBJECT_TESTS)/random.lua 1 30 2000)
@@ -58,6 +62,12 @@ endef
 
 ifeq ($(GOBJECT_THERE),yes)
 $(foreach lua,$(LUAS),$(eval $(call gobject_rules,$(lua))))
+# For `make soak`.
+.PHONY: soak-gobject
+soak: soak-gobject
+soak-gobject: $(foreach lua,$(LUAS),$(call gobject_libs,$(lua))) ## random programs over GObject and each Lua only
+	@$(foreach lua,$(LUAS),$(call gobject_run,$(lua)) $(GOBJECT_TESTS)/random.lua soak $(SOAK_SECONDS) &&) :
+
 # (The newest Lua is the sanitized one.)
 HOST_CHECK_RUNS += $(foreach test,gobject gobject-random,$(test)-$(lastword $(LUAS_QUICK))) gobject-readme-$(LUA) gobject-asan-$(LUA)
 else

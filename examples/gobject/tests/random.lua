@@ -1103,20 +1103,23 @@ end
 
 if ... == "soak" then
   local seconds, seed = tonumber((select(2, ...))), tonumber((select(3, ...))) or 1
-  local STEPS, WARM_UP, SLACK = 1000, 30, 8 * 1024
-  local start, done, said, first = os.time(), 0, 0, nil
+  local STEPS, WARM_UP, SLACK, LUA_SLACK = 1000, 30, 2 * 1024, 200        -- KiB
+  local start, done, said, first, first_of_lua = os.time(), 0, 0, nil, nil
   repeat
     local message = run_and_check(seed + done, STEPS)
     if message then report(seed + done, STEPS, message) end
     done = done + 1
-    if done == WARM_UP then first = resident() end
+    local now, now_of_lua = resident(), collectgarbage("count")
+    if done == WARM_UP then first, first_of_lua = now, now_of_lua end
     local spent = os.time() - start
     if done >= WARM_UP and (spent - said >= 60 or spent >= seconds) then
       said = spent
-      print(("%d s, %d programs, %d handlers: %d KiB of Lua, %d KiB resident"):format(spent, done, fired,
-            collectgarbage("count"), resident()))
+      print(("%d s, %d programs, %d handlers: %.0f KiB of Lua, %d KiB resident"):format(spent, done, fired, now_of_lua,
+                                                                                        now))
       io.stdout:flush()
-      if resident() > first + SLACK then report(seed + done - 1, STEPS, ("it was %d KiB"):format(first)) end
+      if now > first + SLACK or now_of_lua > first_of_lua + LUA_SLACK then
+        report(seed + done - 1, STEPS, ("after the first programs it was %.0f and %d KiB"):format(first_of_lua, first))
+      end
     end
   until done >= WARM_UP and os.time() - start >= seconds
 else
