@@ -69,8 +69,20 @@ end
 
 local fired = 0                 -- how many handlers
 
+-- How soon Lua collects again, and how fast.
+local function set_pace(pause, stepmul)
+  if _VERSION == "Lua 5.5" then
+    collectgarbage("param", "pause", pause)
+    collectgarbage("param", "stepmul", stepmul)
+  else
+    collectgarbage("setpause", pause)
+    collectgarbage("setstepmul", stepmul)
+  end
+end
+
 local function run(seed, steps)
   math.randomseed(seed)
+  set_pace(seed % 3 == 0 and random(100, 130) or 200, random(2) * 100)
   local model = {}              -- id -> { kind, slot 1 .. SLOTS = ids, and what its kind has }
   local roots, held, sources = {}, {}, {}       -- index -> id; number -> source
   local R = {}                  -- index -> object
