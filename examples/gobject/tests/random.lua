@@ -60,10 +60,11 @@ if has_widgets then
 end
 local model_types = { filter = "GtkFilterListModel", selection = "GtkNoSelection", single = "GtkSingleSelection" }
 
--- What was wrong first: errors of handlers and finalizers do not get through.
-local failure
+-- What was wrong first, as errors of handlers and finalizers do not get through; and the operation.
+local failure, doing
 local function fail(format, ...)
-  failure = failure or debug.traceback(select("#", ...) > 0 and format:format(...) or format, 2)
+  local message = select("#", ...) > 0 and format:format(...) or format
+  failure = failure or debug.traceback(("%s (operation: %s)"):format(message, doing), 2)
   error(failure, 0)
 end
 
@@ -86,7 +87,7 @@ local function run(seed, steps)
   local model = {}              -- id -> { kind, slot 1 .. SLOTS = ids, and what its kind has }
   local roots, held, sources = {}, {}, {}       -- index -> id; number -> source
   local R = {}                  -- index -> object
-  local last, depth, is_over, loops, source_count = 0, 0, false, 0, 0
+  local last, depth, loops, source_count = 0, 0, 0, 0
   local watched = setmetatable({}, { __mode = "v" })    -- id -> object
   local contexts, busy, sequence = {}, {}, 0
   local remembered = {}         -- ids of which C has weak references
@@ -297,6 +298,7 @@ local function run(seed, steps)
     end
     for i, e in ipairs(expected) do
       local list = {}
+      e.n = e.n or #e
       for _, c in ipairs(model[e[1]].connections or {}) do
         if c.signal == e[2] then list[#list + 1] = c end
       end
@@ -338,15 +340,14 @@ local function run(seed, steps)
     return true, not context.raised and select(2, unpack(results)) or nil, context
   end
 
-  -- In a handler or source: more operations, and perhaps an error. Returns the error.
+  -- In a handler or source of closure id: more operations, and perhaps an error.
   local function do_more(id, context)
-    local m = model[id]
     if depth < DEPTH and random(3) == 1 then
       depth = depth + 1
       for _ = 1, random(3) do operate() end
       depth = depth - 1
     end
-    if m.raises and context and not context.raised and random(3) == 1 then
+    if model[id].raises and context and not context.raised and random(3) == 1 then
       context.raised = random(2) == 1 and "raised by " .. id or { id }
       error(context.raised, 0)
     end
@@ -388,15 +389,9 @@ local function run(seed, steps)
     if c.signal == "give" then return (...) end
   end
 
-  local function with_n(e) e.n = e.n or #e return e end
-
   -- ---- making ----
 
   local function finalized(id)
-    if is_over == "dropped" then
-      model[id] = nil
-      return
-    end
     if reachable()[id] and not spared[id] then fail("a finalizer has run that can be reached: %d", id) end
     model[id].is_over = true
     local what = random(6)
@@ -534,6 +529,7 @@ local function run(seed, steps)
   function operate()
     local i = random(#operations)
     if failure then error(failure, 0) end
+    doing = names[i]
     operations[i]()
     if failure then error(failure, 0) end
   end
@@ -584,7 +580,7 @@ local function run(seed, steps)
     local inner, m = new_model("store")
     m.items[1], m.is_fresh = to, true
     local at = #model[id].items
-    call({ with_n { id, "items-changed", at, 0, 1 } }, {}, function()
+    call({ { id, "items-changed", at, 0, 1 } }, {}, function()
       model[id].items[at + 1] = inner
       foreign.nest(x, y)
     end)
@@ -674,13 +670,12 @@ local function run(seed, steps)
     local list = x and model[id].connections
     if not x or #list == 0 then return end
     local c = table.remove(list, random(#list))
-    if not c.handler then return list and table.insert(list, c) end
     c.is_over = true
     x:disconnect(c.handler)
   end)
 
   -- Lists.
-  local function items_changed(id, at, removed, added) return { with_n { id, "items-changed", at, removed, added } } end
+  local function items_changed(id, at, removed, added) return { { id, "items-changed", at, removed, added } } end
   operation(10, "an item", function()
     local x, id = walk("store")
     local y, to = walk("object")
@@ -721,10 +716,10 @@ local function run(seed, steps)
 
   -- Actions. Groups that are garbage have handlers, too.
   local function enabled_changed(id, is_enabled)
-    local list = { with_n { id, "notify::enabled", "enabled" } }
+    local list = { { id, "notify::enabled", "enabled" } }
     for other, m in pairs(model) do
       if m.actions and m.actions[id] then
-        list[#list + 1] = with_n { other, "action-enabled-changed", name_of(id), is_enabled }
+        list[#list + 1] = { other, "action-enabled-changed", name_of(id), is_enabled }
       end
     end
     return list
@@ -733,7 +728,7 @@ local function run(seed, steps)
     local x, id = walk("group")
     local y, to = walk("action")
     if not x or not y then return end
-    local expected = model[id].actions[to] and {} or { with_n { id, "action-added", name_of(to) } }
+    local expected = model[id].actions[to] and {} or { { id, "action-added", name_of(to) } }
     call(expected, { to, expected[1] == nil and id or nil }, function()
       model[id].actions[to] = true
       x:add_action(y)
@@ -743,7 +738,7 @@ local function run(seed, steps)
     local x, id = walk("group")
     local to = x and next(model[id].actions)
     if not to then return end
-    call({ with_n { id, "action-removed", name_of(to) } }, { to }, function()
+    call({ { id, "action-removed", name_of(to) } }, { to }, function()
       model[id].actions[to] = nil
       x:remove_action(name_of(to))
     end)
@@ -752,7 +747,7 @@ local function run(seed, steps)
     local x, id = walk("action")
     if not x then return end
     local n = random(1000)
-    local expected = model[id].enabled and { with_n { id, "activate", n } } or {}
+    local expected = model[id].enabled and { { id, "activate", n } } or {}
     call(expected, {}, function() x:activate(n) end)
   end)
   operation(4, "enabled", function()
@@ -767,9 +762,9 @@ local function run(seed, steps)
 
   -- Properties. Actions of properties that are garbage have handlers, too.
   local function property_changed(id, name)
-    local list = { with_n { id, "notify::" .. name, name } }
+    local list = { { id, "notify::" .. name, name } }
     for other, m in pairs(model) do
-      if m.object == id and m.property == name then list[#list + 1] = with_n { other, "notify::state", "state" } end
+      if m.object == id and m.property == name then list[#list + 1] = { other, "notify::state", "state" } end
     end
     return list
   end
@@ -821,7 +816,7 @@ local function run(seed, steps)
     local y, to = walk("object")
     if not x then return end
     local name = random(2) == 1 and "a" or "b"
-    call({ with_n { id, "notify::" .. name, name } }, {}, function()
+    call({ { id, "notify::" .. name, name } }, {}, function()
       model[id][name] = to
       x[name] = y
     end)
@@ -839,7 +834,7 @@ local function run(seed, steps)
     local x, id = walk("block")
     local y, to = walk("object")
     if not x then return end
-    call({ with_n { id, "notify::next", "next" } }, {}, function()
+    call({ { id, "notify::next", "next" } }, {}, function()
       model[id].next = to
       x.next = y
     end)
@@ -850,7 +845,7 @@ local function run(seed, steps)
     local x, id = walk("made")
     if not x then return end
     local n = random(1000)
-    local is_done, result, context = call({ with_n { id, "poke", n } }, {}, function() return x:emit("poke", n) end)
+    local is_done, result, context = call({ { id, "poke", n } }, {}, function() return x:emit("poke", n) end)
     local emission = is_done and context.emissions[id .. "poke"]
     if is_done and not context.raised and result ~= (emission.result or 0) then
       fail("the result of %d is %s, not %s", id, tostring(result), tostring(emission.result))
@@ -866,7 +861,7 @@ local function run(seed, steps)
   operation(3, "cancel", function()
     local x, id = walk("cancellable")
     if not x then return end
-    local expected = { with_n { id, "cancelled" } }
+    local expected = { { id, "cancelled" } }
     if model[id].is_cancelled then
       call({}, { id }, function()
         model[id].is_cancelled = nil
@@ -930,10 +925,10 @@ local function run(seed, steps)
     local x, id = walk("button")
     local y, to = walk("click")
     local z, box = walk("box")
-    if x then call({ with_n { id, "clicked" } }, {}, function() x:emit("clicked") end) end
-    if y then call({ with_n { to, "pressed", 1, 0.5, 2 } }, {}, function() y:emit("pressed", 1, 0.5, 2) end) end
-    if z then call({ with_n { box, "notify::spacing", "spacing" } }, {}, function() z.spacing = z.spacing + 1 end) end
-    if x then call({ with_n { id, "notify::label", "label" } }, {}, function() x.label = x.label .. "." end) end
+    if x then call({ { id, "clicked" } }, {}, function() x:emit("clicked") end) end
+    if y then call({ { to, "pressed", 1, 0.5, 2 } }, {}, function() y:emit("pressed", 1, 0.5, 2) end) end
+    if z then call({ { box, "notify::spacing", "spacing" } }, {}, function() z.spacing = z.spacing + 1 end) end
+    if x then call({ { id, "notify::label", "label" } }, {}, function() x.label = x.label .. "." end) end
   end)
 
   -- The main loop.
@@ -1035,6 +1030,7 @@ local function run(seed, steps)
   local function kind_of(id) return model[id] and model[id].kind or "checked before" end
 
   local function check_all()
+    doing = "a check"
     compare_all()
     collect_all()
     local expected = reachable()
@@ -1073,7 +1069,6 @@ local function run(seed, steps)
     if step % 300 == 0 then check_all() end
   end
   check_all()
-  is_over = true
   R, roots, held, remembered = {}, {}, {}, {}
   foreign.drop()
   foreign.revive()
