@@ -20,7 +20,7 @@ places() {
             if (match(text, /[0-9]+\.[0-9]+\.[0-9]+/)) print substr(text, RSTART, RLENGTH) " " FILENAME ":" FNR
         }
         FNR == 1 && FILENAME ~ /rawrefcount-[0-9]/ { place(FILENAME) }
-        /^\/\* (rawrefcount|rrc_[a-z]+)\.h - version / || /^#define RRC_([A-Z]+_)?VERSION "/ { place($0); next }
+        /^\/\* (rawrefcount|rrc_[a-z_]+)\.h - version / || /^#define RRC_([A-Z]+_)?VERSION "/ { place($0); next }
         /^#define RRC_VERSION_(MAJOR|MINOR) / { part = part $3 "."; next }
         /^#define RRC_VERSION_PATCH / { place(part $3); part = ""; next }
         FILENAME ~ /\.rockspec$/ && /^version = / || FILENAME ~ /\.(rb|gemspec)$/ && /^ *VERSION = "/ { place($0); next }
@@ -41,7 +41,7 @@ version=$(sed -n 's/^#define RRC_VERSION "\(.*\)"/\1/p' rawrefcount.h)
 wrong=$(others "$out/places" "$version")
 if [ -z "$wrong" ]; then pass "all have the version $version"; else fail "these have not the version $version: $wrong"; fi
 for file in rawrefcount.h bindings/lua/rrc_lua.h "bindings/lua/rawrefcount-$version-1.rockspec" bindings/lua/README.md \
-            bindings/mruby/rrc_mruby.h bindings/ruby/lib/rawrefcount/version.rb bindings/ruby/README.md; do
+            bindings/mruby/rrc_mruby.h bindings/mruby/rrc_mruby_insight.h bindings/ruby/lib/rawrefcount/version.rb bindings/ruby/README.md; do
     expect "$file has a version" grep -q " $file:" "$out/places"
 done
 expect "the changes of bindings/STABILITY.md have it" grep -qx "### $version" bindings/STABILITY.md

@@ -17,7 +17,7 @@ MRUBY_LIBS     := $(if $(MRUBY_CONFIG),$(addprefix -L,$(wildcard $(patsubst -L%,
                   $(filter -L%,$(shell $(MRUBY_CONFIG) --ldflags))))) $(shell $(MRUBY_CONFIG) --libs))
 # mruby's macros mix signs.
 MRUBY_WARNINGS := -Wno-sign-conversion
-MRUBY_HEADERS  := $(MRUBY_DIR)/rrc_mruby.h $(HEADER) $(INSIGHT) $(CLOSED)
+MRUBY_HEADERS  := $(MRUBY_DIR)/rrc_mruby.h $(MRUBY_DIR)/rrc_mruby_insight.h $(HEADER) $(INSIGHT) $(CLOSED)
 MRUBY_COMPILE  := $(CC) $(RRC_CFLAGS) $(MRUBY_WARNINGS) $(MRUBY_DEFINES) -I$(MRUBY_DIR) -I$(dir $(INSIGHT)) -I$(dir $(CLOSED))
 
 MRUBY_WIDGETS  := $(addprefix $(WIDGETS_DIR)/mruby/,main.c widgets.c naive.c)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# mutants.sh [NAME...] - controls that must fail: rrc_mruby.h with one mistake put in, or
+# mutants.sh [NAME...] - controls that must fail: rrc_mruby.h or rrc_mruby_insight.h with one mistake put in, or
 # a rule that the tests break. Each must be found by `random` or by `test_mruby`.
 # MRUBY_COMPILE and MRUBY_LIBS come from mruby.mk.
 set -u
@@ -10,7 +10,7 @@ MALLOC_PERTURB_=165             # glibc: what is freed is overwritten
 export MALLOC_PERTURB_
 mkdir -p "$out"
 
-# name | what sed does to rrc_mruby.h, or -D and a rule to break
+# name | what sed does to both headers, or -D and a rule to break
 mutants='
 no-touch          | -DWITHOUT_TOUCH
 no-incref         | -DWITHOUT_INCREF
@@ -115,8 +115,12 @@ while IFS= read -r line; do
         ;;
     *)
         mkdir -p "$out/$name"
-        sed "$change" bindings/mruby/rrc_mruby.h >"$out/$name/rrc_mruby.h"
-        if cmp -s bindings/mruby/rrc_mruby.h "$out/$name/rrc_mruby.h"; then
+        is_there=
+        for header in rrc_mruby.h rrc_mruby_insight.h; do
+            sed "$change" "bindings/mruby/$header" >"$out/$name/$header"
+            cmp -s "bindings/mruby/$header" "$out/$name/$header" || is_there=yes
+        done
+        if [ -z "$is_there" ]; then
             verdict "$name" 0 1 'its place is not there any more'
         else
             compile nodes $here/nodes.c "$out/$name" '' && finds ''

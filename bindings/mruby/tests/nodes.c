@@ -599,6 +599,7 @@ mrb_state *nodes_open(void)
     noted = NULL;
     drop_taken();                           /* (of the mrb_state before) */
     hiccup_random = 1;
+    rrc_mruby_define_insight(mrb);
     rrc_mruby_define_class(mrb, NULL, &NodeClass);
     rrc_mruby_define_class(mrb, NULL, &Finalized);
     rrc_mruby_define_class(mrb, NULL, &Like);

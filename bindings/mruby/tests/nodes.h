@@ -5,6 +5,7 @@
 #define NODES_H
 
 #include "rrc_mruby.h"
+#include "rrc_mruby_insight.h"
 #include "foreign.h"
 
 enum { FIELDS = 3 };

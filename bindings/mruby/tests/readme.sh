@@ -23,7 +23,7 @@ block() {
 # (To optimize C++ takes longer than to run it.)
 follow() {
     folder=$out/$2
-    mkdir "$folder" && cp rawrefcount.h bindings/closed/rrc_closed.h bindings/insight/rrc_insight.h bindings/mruby/rrc_mruby.h "$folder" || exit 1
+    mkdir "$folder" && cp rawrefcount.h bindings/closed/rrc_closed.h bindings/mruby/rrc_mruby.h "$folder" || exit 1
     block "$1" c >"$folder/$2.c"
     block "$1" sh >"$folder/commands.sh"
     block "$1" text >"$folder/expected.txt"

@@ -2,6 +2,7 @@
  * their lifetimes are rrc_mruby.h's affair. */
 #define RRC_MRUBY_IMPLEMENTATION
 #include "rrc_mruby.h"
+#include "rrc_mruby_insight.h"
 #include "widgets.h"
 
 static const rrc_mruby_class Widget;
@@ -91,6 +92,7 @@ extern void widgets_init(mrb_state *mrb);
 void widgets_init(mrb_state *mrb)
 {
     struct RClass *module = mrb_define_module(mrb, "Widgets");
+    rrc_mruby_define_insight(mrb);
     rrc_mruby_define_class(mrb, module, &Window);
     rrc_mruby_define_class(mrb, module, &Button);
     rrc_mruby_define_class(mrb, module, &Canvas);
