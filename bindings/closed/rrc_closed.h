@@ -1006,9 +1006,10 @@ static void rrci_keep_whole(rrc_heap *heap, rrc_object *ob)
 
 /* ---- 1. deaths ---- */
 
+/* (Of a slice that may go on.) */
 static size_t rrci_units_left(const rrci_search *search)
 {
-    return rrci_may_go_on(search) ? (size_t)search->end - search->at : 0;
+    return (size_t)search->end - search->at;
 }
 
 /* Ask the host about the links of heap->machine.passing, from heap->machine.cursor down. */
