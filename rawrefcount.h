@@ -6439,24 +6439,32 @@ static void rrci_note_missing_report(const rrci_search *search, rrc_object *ob)
 #endif
 }
 
-/* Returns the next tracked object, from link *index of list *kind on, that is not found although the host has marked
-   its p, or NULL. */
-static rrc_object *rrci_next_marked(rrc_heap *heap, int *kind, size_t *index)
+/* Look for tracked objects that are not found although the host has marked their p's. Returns one of them, or NULL.
+   finds: they are alive; else the first one is enough. */
+static rrc_object *rrci_look_for_marked(rrc_heap *heap, int finds)
 {
-    for (; *kind < RRCI_LISTS; ++*kind, *index = 0) {
-        const rrci_list *list = &heap->links.list[*kind];
-        while (*index < list->count) {
-            const rrci_link *link = rrci_at(list, (*index)++);
-            if (*index + RRCI_AHEAD < list->count) {
-                RRCI_PREFETCH(rrci_at(list, *index + RRCI_AHEAD)->p);
-                RRCI_PREFETCH_HEADS(rrci_at(list, *index + RRCI_AHEAD)->ob);
+    rrc_object *marked = NULL;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        const rrci_list *list = &heap->links.list[kind];
+        size_t first, i;
+        for (first = 0; first < list->count; first += RRCI_SEGMENT) {
+            const rrci_link *link = rrci_at(list, first);
+            const rrci_link *ahead = first + RRCI_SEGMENT < list->count ? rrci_at(list, first + RRCI_SEGMENT) : link;
+            for (i = rrci_segment_count(list, first); i > 0; i--, link++, ahead++) {
+                RRCI_PREFETCH(ahead->p);
+                RRCI_PREFETCH_HEADS(ahead->ob);
+                if (!rrci_is_in_tracked(link->ob) || rrci_is_alive(&heap->machine, rrci_gc_head_of(link->ob))
+                    || RRC_HOST_SURVIVOR(heap, link->p) == NULL)
+                    continue;
+                marked = link->ob;
+                if (!finds)
+                    return marked;
+                rrci_make_alive(heap, marked, heap->machine.keeping);
             }
-            if (rrci_is_in_tracked(link->ob) && !rrci_is_alive(&heap->machine, rrci_gc_head_of(link->ob))
-                && RRC_HOST_SURVIVOR(heap, link->p) != NULL)
-                return link->ob;
         }
     }
-    return NULL;
+    return marked;
 }
 
 /* Has the host reached tracked objects that are not found yet? One pass over all links. A host that reports is not
@@ -6464,17 +6472,12 @@ static rrc_object *rrci_next_marked(rrc_heap *heap, int *kind, size_t *index)
 static int rrci_ask_host(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    rrc_object *ob, *reached = NULL;
-    size_t index = 0;
-    int kind = 0;
+    rrc_object *reached;
     if (!heap->machine.searched || rrci_all_found(heap)
         || (rrci_reports_all(heap) && rrci_in_slices(heap)
             && !(RRCI_CHECKS && heap->machine.stage == RRCI_DRAIN && !search->is_early)))
         return 0;
-    while ((ob = rrci_next_marked(heap, &kind, &index)) != NULL) {
-        rrci_make_alive(heap, ob, heap->machine.keeping);
-        reached = ob;
-    }
+    reached = rrci_look_for_marked(heap, 1);
     if (reached != NULL)
         rrci_note_missing_report(search, reached);
     return reached != NULL;
@@ -7196,10 +7199,8 @@ static void rrci_spare_garbage(rrc_heap *heap, rrc_object *ob, int is_open, cons
    it must have marked nothing. In slices, and if the search is not open, only debug builds look. */
 static void rrci_close_search(rrc_heap *heap, int is_open, const char *function)
 {
-    size_t index = 0;
-    int kind = 0;
     rrc_object *ob = heap->machine.searched && (RRCI_CHECKS || (is_open && !rrci_is_started(heap)))
-                   ? rrci_next_marked(heap, &kind, &index) : NULL;
+                   ? rrci_look_for_marked(heap, 0) : NULL;
     if (ob != NULL)
         rrci_spare_garbage(heap, ob, is_open, function);
 }
