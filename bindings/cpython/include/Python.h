@@ -43,6 +43,7 @@ extern "C" {
 #endif
 
 #include "cpy/port.h"
+#include "cpy/cython.h"
 #include "cpy/object.h"
 #include "cpy/gc.h"
 #include "cpy/errors.h"

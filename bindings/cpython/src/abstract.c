@@ -320,23 +320,37 @@ PyObject *PyIter_Next(PyObject *it)
     return item;
 }
 
-PySendResult PyIter_Send(PyObject *it, PyObject *value, PyObject **result)
+/* A tuple or an exception would become the arguments of StopIteration, or take its place. */
+int _PyGen_SetStopIterationValue(PyObject *value)
+{
+    PyObject *error = PyObject_CallFunctionObjArgs(PyExc_StopIteration, value, NULL);
+    if (error == NULL)
+        return -1;
+    PyErr_SetObject(PyExc_StopIteration, error);
+    Py_DECREF(error);
+    return 0;
+}
+
+int _PyGen_FetchStopIterationValue(PyObject **value)
 {
     PyObject *type, *error, *traceback;
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_StopIteration))
+        return -1;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    *value = Py_NewRef(error != NULL && ((PyStopIterationObject *)(void *)error)->value != NULL ? ((PyStopIterationObject *)(void *)error)->value : Py_None);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    return 0;
+}
+
+PySendResult PyIter_Send(PyObject *it, PyObject *value, PyObject **result)
+{
     if (!py_ready(it))
         return PYGEN_ERROR;
     if (Py_TYPE(it)->tp_as_async != NULL && Py_TYPE(it)->tp_as_async->am_send != NULL)
         return Py_TYPE(it)->tp_as_async->am_send(it, value, result);
     *result = Py_IsNone(value) && PyIter_Check(it) ? Py_TYPE(it)->tp_iternext(it) : PyObject_CallMethod(it, "send", "(O)", value);
-    if (*result != NULL)
-        return PYGEN_NEXT;
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_StopIteration))
-        return PYGEN_ERROR;
-    PyErr_Fetch(&type, &error, &traceback);
-    PyErr_NormalizeException(&type, &error, &traceback);
-    *result = Py_NewRef(error != NULL && ((PyStopIterationObject *)(void *)error)->value != NULL ? ((PyStopIterationObject *)(void *)error)->value : Py_None);
-    Py_XDECREF(type);
-    Py_XDECREF(error);
-    Py_XDECREF(traceback);
-    return PYGEN_RETURN;
+    return *result != NULL ? PYGEN_NEXT : _PyGen_FetchStopIterationValue(result) < 0 ? PYGEN_ERROR : PYGEN_RETURN;
 }

@@ -3,9 +3,8 @@
 
 /* ---- of a type: method, getset, member ---------------------------------------- */
 
-typedef struct {
-    PyObject_HEAD
-    PyTypeObject *type;
+typedef struct {                    /* PyMethodDescrObject and its kin */
+    PyDescrObject common;
     void *def;
 } descr;
 
@@ -16,7 +15,7 @@ static PyObject *descr_new(PyTypeObject *kind, PyTypeObject *type, void *def)
 {
     PyObject *op = _PyObject_New(kind);
     if (op != NULL) {
-        D(op)->type = TYPE(Py_NewRef(type));
+        PyDescr_TYPE(op) = TYPE(Py_NewRef(type));
         D(op)->def = def;
     }
     if (op != NULL && PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE))
@@ -27,13 +26,13 @@ static PyObject *descr_new(PyTypeObject *kind, PyTypeObject *type, void *def)
 static void descr_dealloc(PyObject *op)
 {
     PyObject_GC_UnTrack(op);
-    Py_DECREF(D(op)->type);
+    Py_DECREF(PyDescr_TYPE(op));
     PyObject_GC_Del(op);
 }
 
 static int descr_traverse(PyObject *op, visitproc visit, void *arg)
 {
-    Py_VISIT(D(op)->type);
+    Py_VISIT(PyDescr_TYPE(op));
     return 0;
 }
 
@@ -49,10 +48,10 @@ const PyMethodDef *py_def_of(PyObject *op)
 
 static int fits(PyObject *op, PyObject *x, const char *name)
 {
-    if (PyObject_TypeCheck(x, D(op)->type))
+    if (PyObject_TypeCheck(x, PyDescr_TYPE(op)))
         return 1;
     PyErr_Format(PyExc_TypeError, "descriptor '%s' for '%.100s' objects doesn't apply to a '%.100s' object", name,
-                 D(op)->type->tp_name, Py_TYPE(x)->tp_name);
+                 PyDescr_TYPE(op)->tp_name, Py_TYPE(x)->tp_name);
     return 0;
 }
 
@@ -64,7 +63,7 @@ static PyObject *method_get(PyObject *op, PyObject *x, PyObject *type)
         return Py_NewRef(op);
     if (!fits(op, x, def->ml_name))
         return NULL;
-    return def->ml_flags & METH_METHOD ? PyCMethod_New(def, x, NULL, D(op)->type) : PyCFunction_NewEx(def, x, NULL);
+    return def->ml_flags & METH_METHOD ? PyCMethod_New(def, x, NULL, PyDescr_TYPE(op)) : PyCFunction_NewEx(def, x, NULL);
 }
 
 static PyObject *method_call(PyObject *op, PyObject *args, PyObject *kwargs)
@@ -72,7 +71,7 @@ static PyObject *method_call(PyObject *op, PyObject *args, PyObject *kwargs)
     PyMethodDef *def = D(op)->def;
     PyObject *f, *rest, *result;
     if (PyTuple_GET_SIZE(args) < 1)
-        return PyErr_Format(PyExc_TypeError, "unbound method %s.%s() needs an argument", D(op)->type->tp_name, def->ml_name);
+        return PyErr_Format(PyExc_TypeError, "unbound method %s.%s() needs an argument", PyDescr_TYPE(op)->tp_name, def->ml_name);
     f = method_get(op, PyTuple_GET_ITEM(args, 0), NULL);
     rest = f != NULL ? PyTuple_GetSlice(args, 1, PyTuple_GET_SIZE(args)) : NULL;
     result = rest != NULL ? PyObject_Call(f, rest, kwargs) : NULL;
@@ -86,7 +85,7 @@ static PyObject *class_method_get(PyObject *op, PyObject *x, PyObject *type)
     PyMethodDef *def = D(op)->def;
     if (type == NULL)
         type = (PyObject *)(void *)Py_TYPE(x);
-    return def->ml_flags & METH_METHOD ? PyCMethod_New(def, type, NULL, D(op)->type) : PyCFunction_NewEx(def, type, NULL);
+    return def->ml_flags & METH_METHOD ? PyCMethod_New(def, type, NULL, PyDescr_TYPE(op)) : PyCFunction_NewEx(def, type, NULL);
 }
 
 static PyObject *getset_get(PyObject *op, PyObject *x, PyObject *type)
@@ -98,7 +97,7 @@ static PyObject *getset_get(PyObject *op, PyObject *x, PyObject *type)
     if (!fits(op, x, def->name))
         return NULL;
     if (def->get == NULL)
-        return PyErr_Format(PyExc_AttributeError, "attribute '%s' of '%.100s' objects is not readable", def->name, D(op)->type->tp_name);
+        return PyErr_Format(PyExc_AttributeError, "attribute '%s' of '%.100s' objects is not readable", def->name, PyDescr_TYPE(op)->tp_name);
     return def->get(x, def->closure);
 }
 
@@ -109,7 +108,7 @@ static int getset_set(PyObject *op, PyObject *x, PyObject *value)
         return -1;
     if (def->set != NULL)
         return def->set(x, value, def->closure);
-    PyErr_Format(PyExc_AttributeError, "attribute '%s' of '%.100s' objects is not writable", def->name, D(op)->type->tp_name);
+    PyErr_Format(PyExc_AttributeError, "attribute '%s' of '%.100s' objects is not writable", def->name, PyDescr_TYPE(op)->tp_name);
     return -1;
 }
 
@@ -218,7 +217,7 @@ static PyObject *descr_doc(PyObject *op, void *none)
 static PyGetSetDef descr_getset[] = {
     { "__name__", descr_name, NULL, NULL, NULL }, { "__doc__", descr_doc, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL }
 };
-static PyMemberDef descr_members[] = { { "__objclass__", T_OBJECT, offsetof(descr, type), READONLY, NULL }, { NULL, 0, 0, 0, NULL } };
+static PyMemberDef descr_members[] = { { "__objclass__", T_OBJECT, offsetof(PyDescrObject, d_type), READONLY, NULL }, { NULL, 0, 0, 0, NULL } };
 
 #define DESCR_TYPE(name, text, ...) \
     PyTypeObject name = { \

@@ -281,25 +281,27 @@ int PyException_SetTraceback(PyObject *op, PyObject *traceback)
 
 PyObject *PyErr_Occurred(void)
 {
-    return PY->error_type;
+    return PY->thread.curexc_type;
 }
 
 void PyErr_Fetch(PyObject **type, PyObject **value, PyObject **traceback)
 {
-    *type = PY->error_type;
-    *value = PY->error_value;
-    *traceback = PY->error_traceback;
-    PY->error_type = PY->error_value = PY->error_traceback = NULL;
+    PyThreadState *thread = &PY->thread;
+    *type = thread->curexc_type;
+    *value = thread->curexc_value;
+    *traceback = thread->curexc_traceback;
+    thread->curexc_type = thread->curexc_value = thread->curexc_traceback = NULL;
 }
 
 void PyErr_Restore(PyObject *type, PyObject *value, PyObject *traceback)
 {
-    PyObject *old_type = PY->error_type, *old_value = PY->error_value, *old_traceback = PY->error_traceback;
+    PyThreadState *thread = &PY->thread;
+    PyObject *old_type = thread->curexc_type, *old_value = thread->curexc_value, *old_traceback = thread->curexc_traceback;
     if (traceback != NULL && !PyTraceBack_Check(traceback))
         Py_CLEAR(traceback);            /* None stands for none */
-    PY->error_type = type;
-    PY->error_value = value;
-    PY->error_traceback = traceback;
+    thread->curexc_type = type;
+    thread->curexc_value = value;
+    thread->curexc_traceback = traceback;
     Py_XDECREF(old_traceback);
     Py_XDECREF(old_type);
     Py_XDECREF(old_value);
@@ -409,6 +411,44 @@ PyObject *PyErr_Format(PyObject *type, const char *format, ...)
     va_start(args, format);
     PyErr_FormatV(type, format, args);
     va_end(args);
+    return NULL;
+}
+
+/* The exception that is set becomes the context of the one that is given, which is set then. Without one that is set, the
+   given one is. */
+void _PyErr_ChainExceptions(PyObject *type, PyObject *value, PyObject *traceback)
+{
+    PyObject *type2, *value2, *traceback2;
+    PyErr_Fetch(&type2, &value2, &traceback2);
+    if (type == NULL || type2 == NULL) {
+        PyErr_Restore(type != NULL ? type : type2, type != NULL ? value : value2, type != NULL ? traceback : traceback2);
+        return;
+    }
+    PyErr_NormalizeException(&type, &value, &traceback);
+    PyErr_NormalizeException(&type2, &value2, &traceback2);
+    if (traceback != NULL)
+        PyException_SetTraceback(value, traceback);
+    PyException_SetContext(value2, value);
+    Py_DECREF(type);
+    Py_XDECREF(traceback);
+    PyErr_Restore(type2, value2, traceback2);
+}
+
+/* The exception that is set becomes the cause of a new one. */
+PyObject *_PyErr_FormatFromCause(PyObject *type, const char *format, ...)
+{
+    PyObject *old_type, *old, *old_traceback, *new_type, *op, *traceback;
+    va_list args;
+    PyErr_Fetch(&old_type, &old, &old_traceback);
+    PyErr_NormalizeException(&old_type, &old, &old_traceback);
+    va_start(args, format);
+    PyErr_FormatV(type, format, args);
+    va_end(args);
+    PyErr_Fetch(&new_type, &op, &traceback);
+    PyErr_NormalizeException(&new_type, &op, &traceback);
+    PyException_SetCause(op, Py_XNewRef(old));
+    PyErr_Restore(new_type, op, traceback);
+    _PyErr_ChainExceptions(old_type, old, old_traceback);
     return NULL;
 }
 
@@ -548,7 +588,7 @@ int PyErr_GivenExceptionMatches(PyObject *error, PyObject *type)
 
 int PyErr_ExceptionMatches(PyObject *type)
 {
-    return PyErr_GivenExceptionMatches(PY->error_type, type);
+    return PyErr_GivenExceptionMatches(PY->thread.curexc_type, type);
 }
 
 /* ---- new types ------------------------------------------------------------------- */

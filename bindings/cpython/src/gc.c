@@ -215,6 +215,33 @@ void *PyObject_Realloc(void *p, size_t size)
     return other;
 }
 
+static int is_block(const void *p)
+{
+    int is;
+    pthread_mutex_lock(&blocks_lock);
+    is = find_block(p) != NULL;
+    pthread_mutex_unlock(&blocks_lock);
+    return is;
+}
+
+PyObject *PyObject_Init(PyObject *op, PyTypeObject *type)
+{
+    if (is_block(op))
+        Py_FatalError("PyObject_Init: this memory is of PyObject_Malloc; make the object by PyObject_New or its kin");
+    op->ob_refcnt = 1;
+    op->ob_pypy_link = NULL;
+    op->ob_type = type;
+    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        Py_INCREF(type);
+    return op;
+}
+
+PyVarObject *PyObject_InitVar(PyVarObject *op, PyTypeObject *type, Py_ssize_t n)
+{
+    op->ob_size = n;
+    return (PyVarObject *)(void *)PyObject_Init(_PyObject_CAST(op), type);
+}
+
 void PyObject_Free(void *op)
 {
     if (op == NULL)

@@ -58,7 +58,6 @@ typedef struct py_state {
     int keeps_tuple;                /* the items of a tuple are being dropped, which is kept then */
     py_static *statics;             /* open addressing, power of two */
     size_t static_capacity, static_count;
-    PyObject *error_type, *error_value, *error_traceback;   /* the exception that is set; error_value may be NULL */
     PyObject *handled;              /* NULL, or the exception that C is dealing with: see PyErr_SetHandledException */
     PyObject *flying;               /* the exception of the error that is on its way up in the language */
     size_t flying_at;               /* vm->error.number when it took off */

@@ -393,9 +393,9 @@ static PyObject *bind(PyObject *descr, PyObject *op)
     return value;
 }
 
-PyObject *PyObject_GenericGetAttr(PyObject *op, PyObject *name)
+static PyObject *generic_get(PyObject *op, PyObject *name, PyObject *dict)
 {
-    PyObject *descr, *value, **dict;
+    PyObject *descr, *value, **own;
     if (!py_ready(op))
         return NULL;
     descr = Py_XNewRef(_PyType_Lookup(Py_TYPE(op), name));
@@ -403,11 +403,12 @@ PyObject *PyObject_GenericGetAttr(PyObject *op, PyObject *name)
         return NULL;
     if (descr != NULL && Py_TYPE(descr)->tp_descr_get != NULL && PyDescr_IsData(descr))
         return bind(descr, op);
-    dict = _PyObject_GetDictPtr(op);
-    if (dict != NULL && *dict != NULL) {
-        PyObject *held = Py_NewRef(*dict);
-        value = Py_XNewRef(PyDict_GetItemWithError(held, name));
-        Py_DECREF(held);
+    if (dict == NULL && (own = _PyObject_GetDictPtr(op)) != NULL)
+        dict = *own;
+    if (dict != NULL) {
+        Py_INCREF(dict);
+        value = Py_XNewRef(PyDict_GetItemWithError(dict, name));
+        Py_DECREF(dict);
         if (value != NULL || PyErr_Occurred()) {
             Py_XDECREF(descr);
             return value;
@@ -416,6 +417,17 @@ PyObject *PyObject_GenericGetAttr(PyObject *op, PyObject *name)
     if (descr != NULL)
         return Py_TYPE(descr)->tp_descr_get != NULL ? bind(descr, op) : descr;
     return PyErr_Format(PyExc_AttributeError, "'%.50s' object has no attribute '%U'", Py_TYPE(op)->tp_name, name);
+}
+
+PyObject *PyObject_GenericGetAttr(PyObject *op, PyObject *name) { return generic_get(op, name, NULL); }
+
+/* dict NULL: that of op. With suppress, an AttributeError is none. */
+PyObject *_PyObject_GenericGetAttrWithDict(PyObject *op, PyObject *name, PyObject *dict, int suppress)
+{
+    PyObject *value = generic_get(op, name, dict);
+    if (value == NULL && suppress && PyErr_ExceptionMatches(PyExc_AttributeError))
+        PyErr_Clear();
+    return value;
 }
 
 int PyObject_GenericSetAttr(PyObject *op, PyObject *name, PyObject *value)

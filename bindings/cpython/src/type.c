@@ -24,10 +24,10 @@
         PyObject *type = NULL, *value = NULL, *traceback = NULL; \
         if (PY->told != NULL) \
             py_call_back(); \
-        if (PY->error_type != NULL) \
+        if (PY->thread.curexc_type != NULL) \
             PyErr_Fetch(&type, &value, &traceback); \
         call; \
-        if (PY->error_type != NULL) \
+        if (PY->thread.curexc_type != NULL) \
             py_unraisable(name, NULL); \
         if (type != NULL) \
             PyErr_Restore(type, value, traceback); \

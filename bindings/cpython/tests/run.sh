@@ -37,11 +37,11 @@ module() {
         skip "$name: there are no sources of $package (make deps-all)"
         return
     fi
-    case $source in *.pyx)              # Cython's C has a mode for VMs such as this one
+    case $source in *.pyx)
         if ! have cython3; then skip "$name: there is no cython3"; return; fi
         cython3 -3 "$source" -o "$out/$name/generated.c" || { fail "$name: cython3 fails"; return; }
         source=$out/$name/generated.c
-        set -- "$@" '-DPYPY_VERSION="7"' -DNDEBUG ;;
+        set -- "$@" -DNDEBUG ;;
     esac
     file=${spec##*.}
     # shellcheck disable=SC2086
@@ -74,6 +74,7 @@ module sets - sets.c sets
 module more - more.c more
 module words - words.c words
 module kinds - kinds.c kinds
+module cythonic - cythonic.pyx cythonic
 module markupsafe markupsafe src/markupsafe/_speedups.c markupsafe._speedups
 module heapq python3.11 Modules/_heapqmodule.c _heapq -I"$modules"
 module bisect python3.11 Modules/_bisectmodule.c _bisect -I"$modules"
@@ -101,7 +102,7 @@ persistent=src/persistent               # (up to 4.7 they are elsewhere)
 [ ! -d "$sources/python-persistent/persistent" ] || persistent=persistent
 module persistent python-persistent $persistent/cPersistence.c persistent.cPersistence -DNDEBUG "$sources/python-persistent/$persistent/ring.c"
 module frozenlist frozenlist frozenlist/_frozenlist.pyx frozenlist._frozenlist
-module pyyaml pyyaml yaml/_yaml.pyx yaml._yaml -I"$sources/pyyaml/yaml" -lyaml
+module pyyaml pyyaml yaml/_yaml.pyx yaml._yaml '-DPYPY_VERSION="7"' -I"$sources/pyyaml/yaml" -lyaml
 unset ASAN_OPTIONS
 module simplejson simplejson simplejson/_speedups.c simplejson._speedups
 

@@ -91,6 +91,8 @@ int PyObject_DelItemString(PyObject *op, const char *key);
 PyObject *PyObject_GetIter(PyObject *op);
 int PyIter_Check(PyObject *op);
 PyObject *PyIter_Next(PyObject *op);
+int _PyGen_SetStopIterationValue(PyObject *value);
+int _PyGen_FetchStopIterationValue(PyObject **value);         /* new: None without one. -1: another exception is set */
 PySendResult PyIter_Send(PyObject *it, PyObject *value, PyObject **result);
 extern PyTypeObject PyReversed_Type, PyEnum_Type, PyMap_Type, PyFilter_Type, PyZip_Type, PyDictProxy_Type;
 PyObject *PyDictProxy_New(PyObject *mapping);

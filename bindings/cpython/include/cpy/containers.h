@@ -127,6 +127,11 @@ Py_ssize_t PyDict_Size(PyObject *op);
 PyObject *PyDict_Copy(PyObject *op);
 int PyDict_Update(PyObject *op, PyObject *other);
 int PyDict_Merge(PyObject *op, PyObject *other, int override);
+#define _PyDict_NewPresized(n) ((void)(n), PyDict_New())
+#define _PyDict_GetItem_KnownHash(op, key, hash) ((void)(hash), PyDict_GetItemWithError((op), (key)))
+#define _PyDict_SetItem_KnownHash(op, key, value, hash) ((void)(hash), PyDict_SetItem((op), (key), (value)))
+#define _PyDict_DelItem_KnownHash(op, key, hash) ((void)(hash), PyDict_DelItem((op), (key)))
+#define _PyDict_Contains_KnownHash(op, key, hash) ((void)(hash), PyDict_Contains((op), (key)))
 PyObject *_PyDict_Pop(PyObject *op, PyObject *key, PyObject *otherwise);        /* new. otherwise NULL: KeyError */
 int PyDict_MergeFromSeq2(PyObject *op, PyObject *pairs, int override);
 

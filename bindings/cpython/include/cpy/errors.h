@@ -44,6 +44,8 @@ typedef struct {
 void PyErr_SetNone(PyObject *type);
 void PyErr_SetObject(PyObject *type, PyObject *value);
 void PyErr_SetString(PyObject *type, const char *message);
+void _PyErr_ChainExceptions(PyObject *type, PyObject *value, PyObject *traceback);       /* takes the three over */
+PyObject *_PyErr_FormatFromCause(PyObject *type, const char *format, ...);              /* NULL */
 void _PyErr_SetKeyError(PyObject *key);         /* also if that is a tuple, or None */
 PyObject *PyErr_Format(PyObject *type, const char *format, ...);
 PyObject *PyErr_FormatV(PyObject *type, const char *format, va_list args);

@@ -55,6 +55,12 @@ typedef struct {
 PyObject *PyMethod_New(PyObject *function, PyObject *self);
 #define PyFunction_Check(op) Py_IS_TYPE(op, &PyFunction_Type)
 
+typedef struct { PyObject_HEAD PyTypeObject *d_type; } PyDescrObject;
+#define PyDescr_COMMON PyDescrObject d_common
+typedef struct { PyDescr_COMMON; PyMethodDef *d_method; } PyMethodDescrObject;
+typedef struct { PyDescr_COMMON; PyMemberDef *d_member; } PyMemberDescrObject;
+typedef struct { PyDescr_COMMON; PyGetSetDef *d_getset; } PyGetSetDescrObject;
+#define PyDescr_TYPE(op) (((PyDescrObject *)(void *)(op))->d_type)
 PyObject *PyDescr_NewMethod(PyTypeObject *type, PyMethodDef *def);
 PyObject *PyDescr_NewClassMethod(PyTypeObject *type, PyMethodDef *def);
 PyObject *PyDescr_NewGetSet(PyTypeObject *type, PyGetSetDef *def);

@@ -28,9 +28,12 @@ PyVarObject *_PyObject_GC_NewVar(PyTypeObject *type, Py_ssize_t n);
 PyVarObject *_PyObject_GC_Resize(PyVarObject *op, Py_ssize_t n);
 PyObject *PyUnstable_Object_GC_NewWithExtraData(PyTypeObject *type, size_t extra);
 
-/* (Code that reuses the memory of dead objects mentions it, and leaves that out where this is not CPython.) */
-CPY_ABSENT("objects are made by PyObject_New and its kin") PyObject *PyObject_Init(PyObject *op, PyTypeObject *type);
+/* The memory is that of an object, which its tp_dealloc has kept for another one of the same size. (Memory of
+   PyObject_Malloc ends the program: an object has words in front.) */
+PyObject *PyObject_Init(PyObject *op, PyTypeObject *type);
+PyVarObject *PyObject_InitVar(PyVarObject *op, PyTypeObject *type, Py_ssize_t n);
 #define PyObject_INIT PyObject_Init
+#define PyObject_INIT_VAR PyObject_InitVar
 
 #define PyObject_New(T, type) ((T *)(void *)_PyObject_New(type))
 #define PyObject_NEW PyObject_New
@@ -54,6 +57,8 @@ void PyObject_GC_Track(void *op);
 void PyObject_GC_UnTrack(void *op);
 int PyObject_GC_IsTracked(PyObject *op);
 int PyObject_GC_IsFinalized(PyObject *op);
+#define _PyGC_FINALIZED(op) PyObject_GC_IsFinalized(_PyObject_CAST(op))
+#define _PyObject_GC_IS_TRACKED(op) PyObject_GC_IsTracked(_PyObject_CAST(op))
 #define PyObject_IS_GC(op) (PyType_IS_GC(Py_TYPE(op)) && (Py_TYPE(op)->tp_is_gc == NULL || Py_TYPE(op)->tp_is_gc(_PyObject_CAST(op))))
 #define _PyObject_GC_TRACK PyObject_GC_Track
 #define _PyObject_GC_UNTRACK PyObject_GC_UnTrack

@@ -555,6 +555,7 @@ int _PyObject_LookupAttrString(PyObject *op, const char *name, PyObject **result
 PyObject *_PyObject_GetState(PyObject *op);     /* what __getstate__ gives, or the attributes, or None */
 int PyObject_HasAttrString(PyObject *op, const char *name);
 PyObject *PyObject_GenericGetAttr(PyObject *op, PyObject *name);
+PyObject *_PyObject_GenericGetAttrWithDict(PyObject *op, PyObject *name, PyObject *dict, int suppress);
 int PyObject_GenericSetAttr(PyObject *op, PyObject *name, PyObject *value);
 PyObject *PyObject_GenericGetDict(PyObject *op, void *context);
 int PyObject_GenericSetDict(PyObject *op, PyObject *value, void *context);

@@ -41,6 +41,7 @@ void *PyCapsule_Import(const char *name, int no_block);
 typedef struct _is PyInterpreterState;                          /* a VM */
 typedef struct _ts {
     PyInterpreterState *interp;     /* each has one thread at a time */
+    PyObject *curexc_type, *curexc_value, *curexc_traceback;    /* the exception that is set; the value may be NULL */
 } PyThreadState;
 PyThreadState *PyEval_SaveThread(void);
 void PyEval_RestoreThread(PyThreadState *state);
@@ -89,8 +90,9 @@ typedef struct {
     int co_argcount, co_posonlyargcount, co_kwonlyargcount, co_nlocals, co_flags, co_firstlineno;
 } PyCodeObject;
 
-typedef struct {
+typedef struct _frame {
     PyObject_HEAD
+    struct _frame *f_back;          /* NULL */
     PyCodeObject *f_code;
     int f_lineno;
 } PyFrameObject;
@@ -187,6 +189,10 @@ int PyFile_WriteObject(PyObject *op, PyObject *file, int flags);        /* by th
 int PyFile_WriteString(const char *utf8, PyObject *file);
 
 /* Kinds that the language does not have. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *gi_code;
+} PyGenObject;
 #define PyGen_Check(op) ((void)(op), 0)
 #define PyGen_CheckExact(op) ((void)(op), 0)
 #define PyCoro_CheckExact(op) ((void)(op), 0)

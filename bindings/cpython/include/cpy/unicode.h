@@ -89,6 +89,7 @@ PyObject *PyUnicode_FromObject(PyObject *op);
 PyObject *PyUnicode_FromEncodedObject(PyObject *op, const char *encoding, const char *errors);
 PyObject *PyUnicode_InternFromString(const char *utf8);
 void PyUnicode_InternInPlace(PyObject **op);
+#define PyUnicode_CHECK_INTERNED(op) (((PyUnicodeObject *)(void *)(op))->interned)
 const char *PyUnicode_AsUTF8(PyObject *op);
 const char *PyUnicode_AsUTF8AndSize(PyObject *op, Py_ssize_t *size);
 Py_UNICODE *PyUnicode_AsUnicode(PyObject *op);
@@ -113,6 +114,7 @@ Py_ssize_t PyUnicode_Fill(PyObject *op, Py_ssize_t start, Py_ssize_t n, Py_UCS4 
 int PyUnicode_IsIdentifier(PyObject *op);
 int PyUnicode_Resize(PyObject **op, Py_ssize_t size);
 Py_ssize_t PyUnicode_CopyCharacters(PyObject *to, Py_ssize_t at, PyObject *from, Py_ssize_t start, Py_ssize_t n);
+#define _PyUnicode_FastCopyCharacters(to, at, from, start, n) ((void)PyUnicode_CopyCharacters((to), (at), (from), (start), (n)))
 PyObject *PyUnicode_Substring(PyObject *op, Py_ssize_t start, Py_ssize_t end);
 PyObject *PyUnicode_Concat(PyObject *a, PyObject *b);
 void PyUnicode_Append(PyObject **a, PyObject *b);
