@@ -57,6 +57,7 @@ extern "C" {
 #include "cpy/modules.h"
 #include "cpy/others.h"
 #include "cpy/context.h"
+#include "cpy/private.h"
 
 #ifdef __cplusplus
 }

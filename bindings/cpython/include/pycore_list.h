@@ -1,2 +1,2 @@
-/* pycore_list.h - _PyList_ITEMS is in Python.h. */
+/* pycore_list.h - what there is of it is in Python.h. */
 #include "Python.h"

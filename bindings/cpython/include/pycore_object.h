@@ -1,2 +1,2 @@
-/* pycore_object.h - CPython's module datetime includes its private header of this name. What it uses of that is in
- * datetime.h. */
+/* pycore_object.h - what there is of it is in Python.h. */
+#include "Python.h"

@@ -174,20 +174,48 @@ static PyObject *method_decode(PyObject *op, PyObject *args, PyObject *kwargs)
     return text;
 }
 
-static PyObject *method_hex(PyObject *op, PyObject *none)
+/* With a separator between groups of bytes, from the right, or from the left if group is negative; with none if it is 0. */
+PyObject *_Py_strhex_with_sep(const char *bytes, Py_ssize_t n, PyObject *separator, int group)
 {
-    Py_buffer view;
+    Py_ssize_t size = group < 0 ? -(Py_ssize_t)group : group, i;
+    Py_UCS4 between = 0;
+    Py_UCS1 *to;
     PyObject *text;
-    Py_ssize_t i;
-    (void)none;
-    if (PyObject_GetBuffer(op, &view, PyBUF_SIMPLE) < 0)
-        return NULL;
-    text = PyUnicode_New(2 * view.len, 127);
-    for (i = 0; text != NULL && i < view.len; i++) {
-        unsigned char byte = ((const unsigned char *)view.buf)[i];
-        PyUnicode_1BYTE_DATA(text)[2 * i] = (Py_UCS1)"0123456789abcdef"[byte >> 4];
-        PyUnicode_1BYTE_DATA(text)[2 * i + 1] = (Py_UCS1)"0123456789abcdef"[byte & 15];
+    if (separator != NULL) {
+        Py_ssize_t length = PyObject_Size(separator);
+        if (length < 0)
+            return NULL;
+        if (length != 1)
+            return PyErr_Format(PyExc_ValueError, "sep must be length 1.");
+        if (!PyUnicode_Check(separator) && !PyBytes_Check(separator))
+            return PyErr_Format(PyExc_TypeError, "sep must be str or bytes.");
+        between = PyUnicode_Check(separator) ? PyUnicode_READ_CHAR(separator, 0) : (unsigned char)*PyBytes_AS_STRING(separator);
+        if (between > 127)
+            return PyErr_Format(PyExc_ValueError, "sep must be ASCII.");
     }
+    if (separator == NULL || size == 0)
+        size = n + 1;
+    text = PyUnicode_New(n > 0 ? 2 * n + (n - 1) / size : 0, 127);
+    to = text != NULL ? PyUnicode_1BYTE_DATA(text) : NULL;
+    for (i = 0; text != NULL && i < n; i++) {
+        if (i > 0 && (group < 0 ? i : n - i) % size == 0)
+            *to++ = (Py_UCS1)between;
+        *to++ = (Py_UCS1)Py_hexdigits[(unsigned char)bytes[i] >> 4];
+        *to++ = (Py_UCS1)Py_hexdigits[bytes[i] & 15];
+    }
+    return text;
+}
+
+static PyObject *method_hex(PyObject *op, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = { "sep", "bytes_per_sep", NULL };
+    PyObject *separator = NULL, *text;
+    Py_buffer view;
+    int group = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Oi:hex", names, &separator, &group)
+        || PyObject_GetBuffer(op, &view, PyBUF_SIMPLE) < 0)
+        return NULL;
+    text = _Py_strhex_with_sep(view.buf, view.len, separator, group);
     PyBuffer_Release(&view);
     return text;
 }
@@ -237,7 +265,7 @@ int py_bytes_contain(PyObject *op, PyObject *part)
 #define TEXT_METHOD_DEF(name, flags) { #name, _PyCFunction_CAST(method_##name), METH_VARARGS | METH_KEYWORDS, NULL },
 #define BYTES_METHODS \
     TEXT_METHODS(TEXT_METHOD_DEF) { "isascii", method_isascii, METH_NOARGS, NULL }, { "join", method_join, METH_O, NULL }, \
-    { "decode", _PyCFunction_CAST(method_decode), METH_VARARGS | METH_KEYWORDS, NULL }, { "hex", method_hex, METH_NOARGS, NULL }, \
+    { "decode", _PyCFunction_CAST(method_decode), METH_VARARGS | METH_KEYWORDS, NULL }, { "hex", _PyCFunction_CAST(method_hex), METH_VARARGS | METH_KEYWORDS, NULL }, \
     { "fromhex", method_fromhex, METH_O | METH_CLASS, NULL }
 
 PyMethodDef py_bytes_methods[] = { BYTES_METHODS, { NULL, NULL, 0, NULL } };

@@ -108,3 +108,59 @@ static int converted(const struct tm *result)
 
 int _PyTime_localtime(time_t t, struct tm *tm) { return converted(localtime_r(&t, tm)); }
 int _PyTime_gmtime(time_t t, struct tm *tm) { return converted(gmtime_r(&t, tm)); }
+
+/* ---- spans of time ------------------------------------------------------------ */
+
+/* op times ns, in nanoseconds. */
+static int span_of(_PyTime_t *t, PyObject *op, long ns, _PyTime_round_t round)
+{
+    time_t whole;
+    long part;
+    if (seconds_of(op, &whole, &part, ns, round) < 0)
+        return -1;
+    if (__builtin_mul_overflow((_PyTime_t)whole, (_PyTime_t)ns, t) || __builtin_add_overflow(*t, (_PyTime_t)part, t)) {
+        PyErr_SetString(PyExc_OverflowError, "timestamp too large to convert to C _PyTime_t");
+        return -1;
+    }
+    return 0;
+}
+
+int _PyTime_FromSecondsObject(_PyTime_t *t, PyObject *op, _PyTime_round_t round) { return span_of(t, op, 1000000000, round); }
+int _PyTime_FromMillisecondsObject(_PyTime_t *t, PyObject *op, _PyTime_round_t round) { return span_of(t, op, 1000000, round); }
+
+static _PyTime_t divided(_PyTime_t t, _PyTime_t by, _PyTime_round_t round)
+{
+    _PyTime_t n = t / by - (t % by < 0), rest = t - n * by;         /* rest >= 0 */
+    switch (round) {
+    case _PyTime_ROUND_FLOOR: return n;
+    case _PyTime_ROUND_CEILING: return n + (rest > 0);
+    case _PyTime_ROUND_UP: return n + (rest > 0 && t > 0);
+    default: return n + (2 * rest > by || (2 * rest == by && n % 2 != 0));
+    }
+}
+
+_PyTime_t _PyTime_AsMicroseconds(_PyTime_t t, _PyTime_round_t round) { return divided(t, 1000, round); }
+_PyTime_t _PyTime_AsMilliseconds(_PyTime_t t, _PyTime_round_t round) { return divided(t, 1000000, round); }
+
+int _PyTime_AsTimeval(_PyTime_t t, struct timeval *result, _PyTime_round_t round)
+{
+    _PyTime_t us = divided(t, 1000, round);
+    result->tv_sec = (time_t)divided(us, 1000000, _PyTime_ROUND_FLOOR);
+    result->tv_usec = (suseconds_t)(us - (_PyTime_t)result->tv_sec * 1000000);
+    return 0;
+}
+
+int _PyTime_AsTimespec(_PyTime_t t, struct timespec *result)
+{
+    result->tv_sec = (time_t)divided(t, 1000000000, _PyTime_ROUND_FLOOR);
+    result->tv_nsec = (long)(t - (_PyTime_t)result->tv_sec * 1000000000);
+    return 0;
+}
+
+_PyTime_t _PyDeadline_Init(_PyTime_t timeout)
+{
+    _PyTime_t now = _PyTime_GetMonotonicClock();
+    return timeout > INT64_MAX - now ? INT64_MAX : now + timeout;
+}
+
+_PyTime_t _PyDeadline_Get(_PyTime_t deadline) { return deadline - _PyTime_GetMonotonicClock(); }

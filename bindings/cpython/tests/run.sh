@@ -106,6 +106,25 @@ module pyyaml pyyaml yaml/_yaml.pyx yaml._yaml '-DPYPY_VERSION="7"' -I"$sources/
 unset ASAN_OPTIONS
 module simplejson simplejson simplejson/_speedups.c simplejson._speedups
 
+# ---- more of CPython's own modules, all at once: they use its private headers
+mkdir -p "$out/own"
+own=
+for one in array=arraymodule _struct=_struct _random=_randommodule binascii=binascii _md5=md5module _sha1=sha1module \
+    _sha256=sha256module _sha3=_sha3/sha3module itertools=itertoolsmodule _functools=_functoolsmodule \
+    _operator=_operator _json=_json math=mathmodule cmath=cmathmodule _queue=_queuemodule select=selectmodule \
+    unicodedata=unicodedata mmap=mmapmodule; do
+    [ -f "$modules/${one#*=}.c" ] || continue
+    # shellcheck disable=SC2086
+    expect "${one%=*} compiles" $CC $flags -I"$modules" "$modules/${one#*=}.c" -o "$out/own/${one%=*}.so" -lm
+    own="$own --extension $out/own/${one%=*}.so"
+done
+for mode in '' '--nursery 8k' --stress '--incremental --stress'; do
+    [ "$QUICK$mode" = 1--stress ] && continue
+    # shellcheck disable=SC2086
+    if [ -n "$own" ]; then expect "own $mode" unnoticed "$pvm" $mode $own $here/own.lisp
+    else skip "own $mode: there are no sources of python3.11 (make deps-all)"; fi
+done
+
 # ---- what CPython says too
 python_headers=$(python3 -c 'import sys, sysconfig; sys.version_info[:2] == (3, 11) and print(sysconfig.get_path("include"))' 2>/dev/null)
 mkdir -p "$out/python"

@@ -76,6 +76,17 @@ double _PyTime_AsSecondsDouble(_PyTime_t t);
 
 /* Seconds as time_t, and as the calendar's fields. -1 after a failure. */
 typedef enum { _PyTime_ROUND_FLOOR, _PyTime_ROUND_CEILING, _PyTime_ROUND_HALF_EVEN, _PyTime_ROUND_UP } _PyTime_round_t;
+#define _PyTime_ROUND_TIMEOUT _PyTime_ROUND_UP
+int _PyTime_FromMillisecondsObject(_PyTime_t *t, PyObject *op, _PyTime_round_t round);
+int _PyTime_FromSecondsObject(_PyTime_t *t, PyObject *op, _PyTime_round_t round);
+_PyTime_t _PyTime_AsMicroseconds(_PyTime_t t, _PyTime_round_t round);
+_PyTime_t _PyTime_AsMilliseconds(_PyTime_t t, _PyTime_round_t round);
+int _PyTime_AsTimeval(_PyTime_t t, struct timeval *result, _PyTime_round_t round);
+#define _PyTime_AsTimeval_clamp(t, result, round) ((void)_PyTime_AsTimeval((t), (result), (round)))
+struct timespec;
+int _PyTime_AsTimespec(_PyTime_t t, struct timespec *result);
+_PyTime_t _PyDeadline_Init(_PyTime_t timeout);              /* the monotonic time then */
+_PyTime_t _PyDeadline_Get(_PyTime_t deadline);              /* how long it is until then */
 time_t _PyLong_AsTime_t(PyObject *op);
 int _PyTime_ObjectToTime_t(PyObject *op, time_t *seconds, _PyTime_round_t round);
 int _PyTime_ObjectToTimeval(PyObject *op, time_t *seconds, long *microseconds, _PyTime_round_t round);

@@ -38,6 +38,27 @@ typedef uintptr_t Py_uintptr_t;
 #define HAVE_SYS_TIME_H 1
 #define HAVE_SYS_TYPES_H 1
 #define HAVE_ERRNO_H 1
+#define HAVE_FCNTL_H 1
+#define HAVE_DIRENT_H 1
+#define HAVE_SIGNAL_H 1
+#define HAVE_WCHAR_H 1
+#define HAVE_GETPAGESIZE 1
+#define HAVE_SYSCONF 1
+#define HAVE_MMAP 1
+#define HAVE_CLOCK_GETTIME 1
+#define HAVE_STRFTIME 1
+#define HAVE_MKTIME 1
+#define HAVE_POLL_H 1
+#define HAVE_POLL 1
+#define HAVE_SYS_SELECT_H 1
+#define HAVE_SELECT 1
+#ifdef __linux__
+#define HAVE_SYS_EPOLL_H 1
+#define HAVE_EPOLL 1
+#define HAVE_EPOLL_CREATE1 1
+#endif
+#define WITH_THREAD 1
+#define PYLONG_BITS_IN_DIGIT 30
 #define STDC_HEADERS 1
 #define PY_UINT32_T uint32_t
 #define PY_UINT64_T uint64_t

@@ -179,6 +179,7 @@ Py_UCS4 _PyUnicode_ToUppercase(Py_UCS4 c);
 #define Py_UNICODE_ISDIGIT(c) Py_UNICODE_ISDECIMAL(c)
 #define Py_UNICODE_ISNUMERIC(c) Py_UNICODE_ISDECIMAL(c)
 #define Py_UNICODE_TODECIMAL(c) (Py_UNICODE_ISDECIMAL(c) ? (int)((c) - '0') : -1)
+#define Py_UNICODE_TONUMERIC(c) ((double)Py_UNICODE_TODECIMAL(c))
 #define Py_UNICODE_TODIGIT(c) Py_UNICODE_TODECIMAL(c)
 #define Py_UNICODE_REPLACEMENT_CHARACTER ((Py_UCS4)0xfffd)
 #define Py_UNICODE_HIGH_SURROGATE(c) (0xd800 - (0x10000 >> 10) + ((c) >> 10))

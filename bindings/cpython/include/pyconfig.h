@@ -1,0 +1,2 @@
+/* pyconfig.h */
+#include "Python.h"
