@@ -359,6 +359,8 @@ int PyType_Ready(PyTypeObject *type)
 {
     Py_ssize_t i;
     PyTypeObject *base;
+    if (OBJECT(type)->ob_refcnt >= RRC_REFCNT_IMMORTAL)
+        type->tp_flags &= ~Py_TPFLAGS_HEAPTYPE;         /* Cython sets it meanwhile, so that CPython allows any base */
     if (type->tp_flags & Py_TPFLAGS_READY)
         return tell_vm(type);
     if (type->tp_name == NULL) {

@@ -71,6 +71,7 @@ TYPE(SlotBase, PLAIN("SlotBase"), .tp_new = PyType_GenericNew);
 TYPE(ClassBase, PLAIN("ClassBase"), .tp_new = PyType_GenericNew);
 TYPE(Added, PLAIN("Added"), .tp_new = PyType_GenericNew);
 TYPE(AddedType, PLAIN("AddedType"), .tp_new = PyType_GenericNew);
+TYPE(Flagged, PLAIN("Flagged"), .tp_new = PyType_GenericNew);
 TYPE(InTuple, PLAIN("InTuple"), .tp_new = PyType_GenericNew);
 TYPE(Metatype, .tp_name = "unready.Metatype", .tp_base = &PyType_Type, .tp_flags = Py_TPFLAGS_DEFAULT);
 static PyTypeObject HasMetatype = { PyVarObject_HEAD_INIT(&Metatype, 0) PLAIN("HasMetatype"), .tp_new = PyType_GenericNew };
@@ -168,6 +169,13 @@ static PyObject *make(PyObject *self, PyObject *arg)
     if (IS("HasMetatype")) return added(&HasMetatype);
     if (IS("Single")) return Py_NewRef(OB(single));
     if (IS("Failure")) return failure();
+    if (IS("Flagged")) {                /* as Cython 3 does */
+        Flagged.tp_flags |= Py_TPFLAGS_HEAPTYPE;
+        if (PyType_Ready(&Flagged) < 0)
+            return NULL;
+        Flagged.tp_flags &= ~Py_TPFLAGS_HEAPTYPE;
+        return PyDict_SetItemString(Flagged.tp_dict, "more", Py_None) == 0 ? PyObject_CallNoArgs(OB(Flagged)) : NULL;
+    }
     if (IS("AddedType")) {
         PyObject *module = PyImport_AddModule("unready");
         return module != NULL && PyModule_AddType(module, &AddedType) == 0 ? PyObject_CallMethod(module, "AddedType", NULL) : NULL;

@@ -16,7 +16,7 @@
 (for-each
   (lambda (route) (check-thing (call m 'make route) route))
   '("New" "NewVar" "GcNew" "GcNewVar" "Extra" "Alloc" "GenericNew" "Called" "CalledWith" "Vectorcalled" "Third" "Added"
-    "Typed" "Zero" "ZeroAdded" "HasMetatype" "Single" "AddedType" "InTuple"))
+    "Typed" "Zero" "ZeroAdded" "HasMetatype" "Single" "AddedType" "Flagged" "InTuple"))
 (check-thing (call m 'make "SpecBase") "OnSpec")
 (check-thing (call m 'make "SlotBase") "OnSlot")
 (check-thing (call m 'make "ClassBase") "Derived")
