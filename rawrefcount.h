@@ -507,7 +507,8 @@ struct rrc_type {
        holds, and end with the type's tp_free (rrc_del, rrc_gc_del). On entry self has
        count 0 and no link, and is not tracked. This slot, and what it calls, may take references to self if they are
        dropped before tp_free is called. (rrc_del does not free an object with others, and logs RRC_EREFCNT. To keep
-       self alive, keep a reference and do not call tp_free.) If the library allocates its objects (tp_basicsize 0), the
+       self alive, keep a reference, do not call tp_free, and call rrc_touch for what self still owns: it can be garbage
+       that waits for its tp_clear.) If the library allocates its objects (tp_basicsize 0), the
        slot makes no new object in the memory of self before it returns. This slot may call any function of the
        mutator. If the host calls rrc_major_collection_keep, the objects that self owns still have the p
        of their P links, with all that p reaches. Otherwise an object that self owns may have lost its p
@@ -769,6 +770,8 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    true count. (These are not counted: static objects, uncollectable garbage, and objects without a
    link whose dealloc a limit of rrc_run_pending put off. If the rounds were too many, what still waits keeps the
    reference of the header: it is never deallocated.)
+   If a collection in slices has passed its trace call, it is finished first: what it has found dead loses its links
+   without `parted`.
    A closed heap first roots the p's of its P links, and an O link keeps no p: see rrc_closed.h.
    A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
    rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends
@@ -899,6 +902,7 @@ RRC_API void rrc_del(rrc_heap *heap, void *ob);
    nothing. None may be called from inside another one (RRC_EPHASE). */
 
 /* Keep the p of each P link that C holds; with tracked objects, search for garbage over both heaps.
+   After rrc_major_collection_start this is called once, and not repeated.
    [host's major collection, roots marked; may be repeated | no | calls trace,
    propagate, survivor, tp_traverse, tp_outside | O(P links), with tracked objects O(links +
    objects + references); see >>cycles for hosts without reports_marks] */
@@ -1843,6 +1847,7 @@ typedef enum rrci_news {
     RRCI_NEWS_RETURNED,         /* it waits no more */
     RRCI_NEWS_KEEP,             /* the header holds this unlinked wrapper, because others refer to its foreign object */
     RRCI_NEWS_KEEP_NO_MORE,
+    RRCI_NEWS_LEFT,             /* its tp_dealloc has ended, and it is still there */
     RRCI_NEWS_FREED             /* its memory is about to be freed */
 } rrci_news;
 
@@ -4786,6 +4791,8 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         rrci_free_object(heap, ob);
     }
     rrci_end_slot(&heap->calls, &call);
+    if (RRCI_UNLIKELY(RRCI_LISTENS(heap)) && is_gc && call.ob != NULL)
+        rrci_tell(heap, ob, RRCI_NEWS_LEFT);
     heap->calls.depth--;
 }
 

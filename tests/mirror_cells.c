@@ -35,6 +35,7 @@ typedef struct world {
     void (*in_pin)(struct world *w);
     void (*in_collect)(struct world *w);
     rrc_object *victim;
+    int keeps;                  /* a dealloc keeps its object; 2: with what it owns; 3: and does not touch that */
     being *doomed;
     int last_code, logged;
     int allocations, fail_alloc_at;         /* 0: none */
@@ -1674,6 +1675,95 @@ static void untracked_in_a_hook_that_fails(void)
     close_world(w);
 }
 
+/* A dealloc keeps its object, as for a list of free ones, and perhaps what that owns. */
+static void pooled_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    world *w = WORLD(heap);
+
+    if (!w->keeps) {
+        thing_clear(heap, self);
+        rrc_gc_del(heap, self);
+        return;
+    }
+    w->victim = self;
+    rrc_incref(heap, self);
+    if (w->keeps == 1)
+        thing_clear(heap, self);
+    else if (w->keeps == 2)
+        rrc_touch(heap, THING(self)->ref[0]);
+}
+
+static const rrc_type Pooled = {
+    .tp_name = "Pooled", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = pooled_dealloc, .tp_traverse = thing_traverse, .tp_clear = thing_clear,
+};
+
+static rrc_object *new_pooled(world *w, being **value)
+{
+    rrc_object *ob = rrc_gc_new(w->heap, &Pooled);
+
+    check(ob != NULL);
+    own(ob, 0, new_view(w, value));
+    check_int(rrc_gc_track(w->heap, ob), RRC_OK);
+    return ob;
+}
+
+/* The edge node of such an object goes in the next step that begins after the dealloc. */
+static void a_dealloc_keeps_an_object_with_a_node(void)
+{
+    int keeps, slices, i;
+
+    for (keeps = 1; keeps <= 3; keeps++)
+        for (slices = 0; slices < 30; slices++) {
+            world *w = open_world();
+            being *value, *last;
+            rrc_object *ob = new_pooled(w, &value);
+
+            unit_context("keeps %d, after %d slices", keeps, slices);
+            w->keeps = keeps;
+            step(w);
+            check(node_of(w, ob) != NULL);
+            for (i = 0; i < slices; i++)
+                rrc_closed_work(w->heap, 1);
+            rrc_decref(w->heap, ob);
+            check_ptr(w->victim, ob);
+            while (rrc_closed_work(w->heap, 1) > 0)
+                check(keeps == 1 || value->pins > 0 || (keeps == 3 && node_of(w, ob) != NULL));
+            check(keeps == 1 || value->pins > 0 || node_of(w, ob) != NULL);
+            step(w);
+            check_ptr(node_of(w, ob), NULL);
+            check_int(value->pins, keeps > 1);
+            check_int(rrc_gc_track(w->heap, ob), RRC_OK);
+            if (keeps == 1)
+                own(ob, 0, new_view(w, &last));
+            step(w);
+            check(node_of(w, ob) != NULL);
+            w->keeps = 0;
+            rrc_decref(w->heap, ob);
+            close_world(w);
+        }
+}
+
+/* ... or when the heap ends. */
+static void the_heap_of_such_an_object_ends(void)
+{
+    world *w = open_world();
+    being *value;
+    rrc_object *ob = new_pooled(w, &value);
+
+    w->keeps = 1;
+    step(w);
+    rrc_decref(w->heap, ob);
+    check(node_of(w, ob) != NULL);
+    check_int(rrc_heap_free(w->heap), 0);
+    check_int(w->forgotten, w->watched);
+    w->keeps = 0;
+    rrc_decref(w->heap, ob);
+    check_int(w->logged, 0);
+    check_int(w->bytes, 0);
+    free(w);
+}
+
 /* A dealloc at the end of the heap links an object whose proxy has died. */
 static void linker_dealloc(rrc_heap *heap, rrc_object *self)
 {
@@ -1747,7 +1837,8 @@ UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_
     UNIT(static_objects_get_cells),
     UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
     UNIT(a_cell_goes_with_its_link), UNIT(cells_have_numbers), UNIT(the_host_keeps_a_node), UNIT(the_host_keeps_a_node_in_a_step),
-    UNIT(a_node_is_kept_after_its_owner_was_mirrored),
+    UNIT(a_node_is_kept_after_its_owner_was_mirrored), UNIT(a_dealloc_keeps_an_object_with_a_node),
+    UNIT(the_heap_of_such_an_object_ends),
     UNIT(one_object_has_two_p_links), UNIT(a_link_that_fails_leaves_no_cell),
     UNIT(a_failing_link_changes_nothing), UNIT(memory_is_lacking_for_a_link),
     UNIT(a_node_refers_to_the_targets), UNIT(hooks_fail), UNIT(memory_is_lacking_for_a_step),

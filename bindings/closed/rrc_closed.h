@@ -56,9 +56,10 @@ typedef struct rrc_cell {
    rrc_cell_of_node. */
 typedef struct rrc_closed_desc {
     /* If on, root the object of the cell, else unroot it. Return whether it is rooted now: 0 if it is to be rooted, but
-       has died; not 0 if it is to be unrooted, but the host keeps it rooted until the next call for the cell. This is
-       called only when that changes, and while the object is there, also by rrc_incref, rrc_decref and the link
-       functions. It must be O(1) and allocate nothing. */
+       has died; not 0 if it is to be unrooted, but the host keeps it rooted until the next call for the cell. (There is
+       none while C takes no reference: keep only what is about to go.) This is called only when that changes, and while
+       the object is there, also by rrc_incref, rrc_decref and the link functions. It must be O(1) and allocate
+       nothing. */
     int (*pin)(void *userdata, rrc_cell *cell, int on);
 
     /* Make and return an empty object for the edge node of ob, which will refer to n others, or to an unknown number (0).
@@ -401,7 +402,7 @@ typedef struct rrci_step {
     int      looks_for_deaths;  /* in a slice of the first two stages */
     int      is_stale;          /* an edge node is not up to date */
     int      gave_numbers;      /* other edge nodes may have to list objects that got a number */
-    size_t   changes, links_made, found_dead;   /* those of rrci_closed_heap when it began */
+    size_t   changes, links_made, found_dead, left;     /* those of rrci_closed_heap when it began */
     size_t   tracked;           /* number of entries of RRCI_TRACKED when weighing began */
     size_t   suspects;          /* objects that may be garbage of C alone */
     int      was_quiet;         /* it began because so many cycles had none: see rrc_closed_cycle */
@@ -421,6 +422,7 @@ typedef struct rrci_closed_heap {
     size_t        mirrored, mirror_steps;
     uintptr_t     last_number;  /* the last number of what stands for an object */
     size_t        found_dead;   /* weak objects whose p had died when C took a reference, since the last step */
+    size_t        left;         /* objects that their tp_dealloc has kept: they may be untracked and have an edge node */
     rrc_object   *lost;         /* what they own is to become strong next; threaded through the sum of edges */
     unsigned      pinning;      /* inside the hook pin */
     rrci_step     step;
@@ -793,6 +795,20 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
     rrci_free_cell(heap, head->is.node);
     head->is.node = NULL;
     closed->node_count--;
+}
+
+/* Forget the edge nodes of objects that are not tracked any more, as their tp_dealloc has kept them. (No tp_dealloc is
+   running.) */
+static void rrci_forget_left(rrc_heap *heap)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    size_t i;
+    for (i = 1; i < closed->block_count * RRCI_CELLS_OF_A_BLOCK; i++) {
+        rrc_cell *c = rrci_cell_at(heap, i);
+        if (!c->is_free && c->is_node && !rrci_is_tracked(c->ob))
+            rrci_forget_node(heap, c->ob);
+    }
+    closed->left = 0;
 }
 
 /* What stands for ob has died. Its edge node protects nothing any more: make what ob owns strong. */
@@ -1761,6 +1777,7 @@ static void rrci_begin_explaining(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     closed->step.links_made = closed->links_made;
+    closed->step.left = closed->left;
     closed->step.tracked = heap->tracked.list[RRCI_TRACKED].count;
     closed->links_made = closed->changes = closed->idle = 0;
     closed->step.stage = RRCI_STEP_WEIGH;
@@ -1940,6 +1957,8 @@ static void rrci_do_stage(rrci_weighing *weighing)
             rrci_begin_stage_on_links(heap, RRCI_STEP_RELEASE_P, RRCI_P_OLD);
         else
             closed->step.stage = RRCI_STEP_TRIM;
+        if (closed->step.stage == RRCI_STEP_TRIM && closed->left > 0 && closed->left == closed->step.left)
+            rrci_forget_left(heap);     /* (what they own is strong: no tracked object explains it) */
         break;
     case RRCI_STEP_TRIM:
         search->end -= (intptr_t)rrci_trim(heap, rrci_units_left(search));
@@ -2141,6 +2160,7 @@ static void rrci_mirror_end(rrc_heap *heap)
     closed->step.code = RRC_OK;
     closed->step.is_given_up = 1;         /* (so that no more errors are looked for) */
     rrci_give_up_step(heap, "rrc_heap_free");
+    rrci_forget_left(heap);
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->tracked.list[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->tracked.list[kind], i);
@@ -2302,6 +2322,12 @@ static void rrci_closed_news(rrc_heap *heap, rrc_object *ob, rrci_news news)
     case RRCI_NEWS_KEEP:
     case RRCI_NEWS_KEEP_NO_MORE:
         rrci_closed_keep(ob, news == RRCI_NEWS_KEEP);
+        break;
+    case RRCI_NEWS_LEFT:
+        if (rrci_node_of(ob) != NULL)
+            closed->left++;
+        else if (!rrci_is_tracked(ob))
+            rrci_forget_node(heap, ob);
         break;
     case RRCI_NEWS_FREED:
         rrci_forget_node(heap, ob);
