@@ -293,3 +293,35 @@ PyTypeObject PyByteArray_Type = {
     .tp_hash = PyObject_HashNotImplemented, .tp_as_buffer = &array_as_buffer, .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_richcompare = array_richcompare, .tp_iter = PySeqIter_New, .tp_new = array_new
 };
+
+static int old_buffer(PyObject *op, void *bytes, Py_ssize_t *n, int flags)
+{
+    Py_buffer view;
+    if (op == NULL || bytes == NULL || n == NULL) {
+        PyErr_SetString(PyExc_SystemError, "null argument to internal routine");
+        return -1;
+    }
+    if (PyObject_GetBuffer(op, &view, flags) < 0) {
+        if (flags == PyBUF_WRITABLE)
+            PyErr_SetString(PyExc_TypeError, "expected a writable bytes-like object");
+        return -1;
+    }
+    memcpy(bytes, &view.buf, sizeof view.buf);
+    *n = view.len;
+    PyBuffer_Release(&view);
+    return 0;
+}
+
+int PyObject_AsReadBuffer(PyObject *op, const void **bytes, Py_ssize_t *n) { return old_buffer(op, bytes, n, PyBUF_SIMPLE); }
+int PyObject_AsCharBuffer(PyObject *op, const char **bytes, Py_ssize_t *n) { return old_buffer(op, bytes, n, PyBUF_SIMPLE); }
+int PyObject_AsWriteBuffer(PyObject *op, void **bytes, Py_ssize_t *n) { return old_buffer(op, bytes, n, PyBUF_WRITABLE); }
+
+int PyObject_CheckReadBuffer(PyObject *op)
+{
+    Py_buffer view;
+    int code = PyObject_GetBuffer(op, &view, PyBUF_SIMPLE);
+    if (code == 0)
+        PyBuffer_Release(&view);
+    PyErr_Clear();
+    return code == 0;
+}

@@ -13,10 +13,13 @@ typedef struct {                    /* PyMethodDescrObject and its kin */
 
 static PyObject *descr_new(PyTypeObject *kind, PyTypeObject *type, void *def)
 {
-    PyObject *op = _PyObject_New(kind);
+    PyObject *name = PyUnicode_InternFromString(*(const char **)def), *op = name != NULL ? _PyObject_New(kind) : NULL;
     if (op != NULL) {
         PyDescr_TYPE(op) = TYPE(Py_NewRef(type));
+        PyDescr_NAME(op) = name;
         D(op)->def = def;
+    } else {
+        Py_XDECREF(name);
     }
     if (op != NULL && PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE))
         PyObject_GC_Track(op);          /* (other types never go) */
@@ -26,7 +29,8 @@ static PyObject *descr_new(PyTypeObject *kind, PyTypeObject *type, void *def)
 static void descr_dealloc(PyObject *op)
 {
     PyObject_GC_UnTrack(op);
-    Py_DECREF(PyDescr_TYPE(op));
+    Py_XDECREF(PyDescr_TYPE(op));
+    Py_XDECREF(PyDescr_NAME(op));
     PyObject_GC_Del(op);
 }
 
@@ -204,7 +208,6 @@ static int member_set(PyObject *op, PyObject *x, PyObject *value)
 }
 
 /* All definitions begin with their name. */
-static PyObject *descr_name(PyObject *op, void *none) { (void)none; return PyUnicode_FromString(*(const char **)D(op)->def); }
 
 static PyObject *descr_doc(PyObject *op, void *none)
 {
@@ -215,15 +218,24 @@ static PyObject *descr_doc(PyObject *op, void *none)
 }
 
 static PyGetSetDef descr_getset[] = {
-    { "__name__", descr_name, NULL, NULL, NULL }, { "__doc__", descr_doc, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL }
+    { "__doc__", descr_doc, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL }
 };
-static PyMemberDef descr_members[] = { { "__objclass__", T_OBJECT, offsetof(PyDescrObject, d_type), READONLY, NULL }, { NULL, 0, 0, 0, NULL } };
+static PyMemberDef descr_members[] = {
+    { "__objclass__", T_OBJECT, offsetof(PyDescrObject, d_type), READONLY, NULL },
+    { "__name__", T_OBJECT, offsetof(PyDescrObject, d_name), READONLY, NULL }, { NULL, 0, 0, 0, NULL }
+};
+
+static PyObject *descr_repr(PyObject *op)
+{
+    const char *kind = Py_IS_TYPE(op, &PyGetSetDescr_Type) ? "attribute" : Py_IS_TYPE(op, &PyMemberDescr_Type) ? "member" : "method";
+    return PyUnicode_FromFormat("<%s '%U' of '%s' objects>", kind, PyDescr_NAME(op), PyDescr_TYPE(op)->tp_name);
+}
 
 #define DESCR_TYPE(name, text, ...) \
     PyTypeObject name = { \
         PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = text, .tp_basicsize = sizeof(descr), \
         .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_dealloc = descr_dealloc, .tp_traverse = descr_traverse, \
-        .tp_getset = descr_getset, .tp_members = descr_members, __VA_ARGS__ \
+        .tp_getset = descr_getset, .tp_members = descr_members, .tp_repr = descr_repr, __VA_ARGS__ \
     }
 DESCR_TYPE(PyMethodDescr_Type, "method_descriptor", .tp_descr_get = method_get, .tp_call = method_call);
 DESCR_TYPE(PyClassMethodDescr_Type, "classmethod_descriptor", .tp_descr_get = class_method_get);
@@ -235,6 +247,7 @@ DESCR_TYPE(PyMemberDescr_Type, "member_descriptor", .tp_descr_get = member_get, 
 typedef struct {
     PyObject_HEAD
     PyObject *first, *second, *third;
+    PyObject *doc;                  /* of properties */
     PyObject *weakrefs;             /* of bound methods */
 } holder;
 
@@ -259,6 +272,7 @@ static void holder_dealloc(PyObject *op)
     Py_XDECREF(H(op)->first);
     Py_XDECREF(H(op)->second);
     Py_XDECREF(H(op)->third);
+    Py_XDECREF(H(op)->doc);
     PyObject_GC_Del(op);
 }
 
@@ -267,6 +281,7 @@ static int holder_traverse(PyObject *op, visitproc visit, void *arg)
     Py_VISIT(H(op)->first);
     Py_VISIT(H(op)->second);
     Py_VISIT(H(op)->third);
+    Py_VISIT(H(op)->doc);
     return 0;
 }
 
@@ -275,6 +290,7 @@ static int holder_clear(PyObject *op)
     Py_CLEAR(H(op)->first);
     Py_CLEAR(H(op)->second);
     Py_CLEAR(H(op)->third);
+    Py_CLEAR(H(op)->doc);
     return 0;
 }
 
@@ -356,13 +372,53 @@ static int property_set(PyObject *op, PyObject *x, PyObject *value)
     return result != NULL ? 0 : -1;
 }
 
+/* Without a doc, it is that of the getter. */
+static int property_init(PyObject *op, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = { "fget", "fset", "fdel", "doc", NULL };
+    PyObject *all[4] = { NULL, NULL, NULL, NULL }, *doc;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOO:property", names, &all[0], &all[1], &all[2], &all[3]))
+        return -1;
+    Py_XSETREF(H(op)->first, Py_XNewRef(all[0] != Py_None ? all[0] : NULL));
+    Py_XSETREF(H(op)->second, Py_XNewRef(all[1] != Py_None ? all[1] : NULL));
+    Py_XSETREF(H(op)->third, Py_XNewRef(all[2] != Py_None ? all[2] : NULL));
+    doc = Py_XNewRef(all[3]);
+    if ((doc == NULL || doc == Py_None) && H(op)->first != NULL) {
+        Py_XDECREF(doc);
+        if (_PyObject_LookupAttr(H(op)->first, py_str("__doc__"), &doc) < 0)
+            return -1;
+    }
+    Py_XSETREF(H(op)->doc, doc);
+    return 0;
+}
+
+/* A property like op, with another function in place of None. */
+static PyObject *property_with(PyObject *op, PyObject *get, PyObject *set, PyObject *del)
+{
+    PyObject *doc = get == Py_None && H(op)->doc != NULL ? H(op)->doc : Py_None;
+    if (get == Py_None && H(op)->first != NULL)
+        get = H(op)->first;
+    if (set == Py_None && H(op)->second != NULL)
+        set = H(op)->second;
+    if (del == Py_None && H(op)->third != NULL)
+        del = H(op)->third;
+    return PyObject_CallFunctionObjArgs((PyObject *)(void *)Py_TYPE(op), get, set, del, doc, NULL);
+}
+
+static PyObject *property_getter(PyObject *op, PyObject *f) { return property_with(op, f, Py_None, Py_None); }
+static PyObject *property_setter(PyObject *op, PyObject *f) { return property_with(op, Py_None, f, Py_None); }
+static PyObject *property_deleter(PyObject *op, PyObject *f) { return property_with(op, Py_None, Py_None, f); }
+static PyMethodDef property_methods[] = {
+    { "getter", property_getter, METH_O, NULL }, { "setter", property_setter, METH_O, NULL },
+    { "deleter", property_deleter, METH_O, NULL }, { NULL, NULL, 0, NULL }
+};
+
 static PyObject *holder_make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    PyObject *a = NULL, *b = NULL, *c = NULL;
+    PyObject *a = NULL, *b = NULL;
+    int n = type == &PyMethod_Type ? 2 : 1;
     (void)kwargs;
-    return PyArg_UnpackTuple(args, type->tp_name, type == &PyMethod_Type ? 2 : type == &PyProperty_Type ? 0 : 1,
-                             type == &PyProperty_Type ? 3 : type == &PyMethod_Type ? 2 : 1, &a, &b, &c)
-         ? holder_new(type, a, b, c) : NULL;
+    return PyArg_UnpackTuple(args, type->tp_name, n, n, &a, &b) ? holder_new(type, a, b, NULL) : NULL;
 }
 
 static PyMemberDef bound_members[] = {
@@ -385,15 +441,19 @@ static PyMemberDef held_members[] = {
 static PyMemberDef property_members[] = {
     { "fget", T_OBJECT, offsetof(holder, first), READONLY, NULL },
     { "fset", T_OBJECT, offsetof(holder, second), READONLY, NULL },
-    { "fdel", T_OBJECT, offsetof(holder, third), READONLY, NULL },
+    { "fdel", T_OBJECT, offsetof(holder, third), READONLY, NULL }, { "__doc__", T_OBJECT, offsetof(holder, doc), 0, NULL },
     { NULL, 0, 0, 0, NULL }
 };
 HOLDER_TYPE(PyClassMethod_Type, "classmethod", .tp_descr_get = class_get, .tp_members = held_members);
 HOLDER_TYPE(PyStaticMethod_Type, "staticmethod", .tp_descr_get = static_get, .tp_call = held_call, .tp_members = held_members);
 HOLDER_TYPE(PyInstanceMethod_Type, "instancemethod", .tp_descr_get = instance_get, .tp_call = held_call,
             .tp_getattro = bound_getattro, .tp_members = held_members);
-HOLDER_TYPE(PyProperty_Type, "property", .tp_descr_get = property_get, .tp_descr_set = property_set,
-            .tp_members = property_members);
+PyTypeObject PyProperty_Type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "property", .tp_basicsize = sizeof(holder), .tp_dealloc = holder_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, .tp_traverse = holder_traverse,
+    .tp_clear = holder_clear, .tp_new = PyType_GenericNew, .tp_init = property_init, .tp_descr_get = property_get,
+    .tp_descr_set = property_set, .tp_members = property_members, .tp_methods = property_methods
+};
 
 /* ---- super(type, object) ------------------------------------------------------------ */
 

@@ -379,7 +379,15 @@ static PyObject *as_integer_ratio(PyObject *op, PyObject *none)
     return ratio;
 }
 
+static PyObject *real(PyObject *op, void *none) { (void)none; return PyNumber_Positive(op); }
+static PyObject *imaginary(PyObject *op, void *none) { (void)op, (void)none; return PyFloat_FromDouble(0); }
+static PyObject *conjugate(PyObject *op, PyObject *none) { return real(op, none); }
+static PyGetSetDef parts[] = {
+    { "real", real, NULL, NULL, NULL }, { "imag", imaginary, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL }
+};
+
 static PyMethodDef methods[] = {
+    { "conjugate", conjugate, METH_NOARGS, NULL },
     { "__format__", py_format_spec, METH_O, NULL }, { "is_integer", is_integer, METH_NOARGS, NULL },
     { "as_integer_ratio", as_integer_ratio, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL }
 };
@@ -387,5 +395,5 @@ static PyMethodDef methods[] = {
 PyTypeObject PyFloat_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "float", .tp_basicsize = sizeof(PyFloatObject),
     .tp_repr = repr, .tp_as_number = &as_number, .tp_hash = hash, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-    .tp_richcompare = richcompare, .tp_methods = methods, .tp_new = float_new
+    .tp_richcompare = richcompare, .tp_methods = methods, .tp_getset = parts, .tp_new = float_new
 };

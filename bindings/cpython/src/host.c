@@ -316,6 +316,7 @@ static int open_api(cvm *vm)
         return 0;
     py_vm = vm;
     py->thread.interp = (PyInterpreterState *)(void *)vm;
+    py->thread.gilstate_counter = 1;
     cvm_lisp_of(vm)->foreign = &foreign;
     cvm_sequences_define(vm);
     cvm_dict_define(vm);

@@ -996,7 +996,21 @@ static PyObject *from_bytes(PyObject *type, PyObject *args, PyObject *kwargs)
     return value;
 }
 
+static PyObject *part(PyObject *op, void *n)       /* n NULL: op itself; or one more than the number */
+{
+    return n == NULL ? PyNumber_Positive(op) : PyLong_FromLong((long)(intptr_t)n - 1);
+}
+
+static PyGetSetDef parts[] = {
+    { "real", part, NULL, NULL, NULL }, { "imag", part, NULL, NULL, (void *)1 }, { "numerator", part, NULL, NULL, NULL },
+    { "denominator", part, NULL, NULL, (void *)2 }, { NULL, NULL, NULL, NULL, NULL }
+};
+
+static PyObject *conjugate(PyObject *op, PyObject *none) { (void)none; return PyNumber_Positive(op); }
+static PyObject *as_ratio(PyObject *op, PyObject *none) { (void)none; return Py_BuildValue("(Ni)", PyNumber_Positive(op), 1); }
+
 static PyMethodDef methods[] = {
+    { "conjugate", conjugate, METH_NOARGS, NULL }, { "as_integer_ratio", as_ratio, METH_NOARGS, NULL },
     { "from_bytes", _PyCFunction_CAST(from_bytes), METH_VARARGS | METH_KEYWORDS | METH_CLASS, NULL },
     { "bit_length", bit_length, METH_NOARGS, NULL }, { "__format__", py_format_spec, METH_O, NULL },
     { "to_bytes", _PyCFunction_CAST(to_bytes), METH_VARARGS | METH_KEYWORDS, NULL },
@@ -1007,7 +1021,7 @@ PyTypeObject PyLong_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "int", .tp_basicsize = offsetof(PyLongObject, ob_digit),
     .tp_itemsize = sizeof(uint32_t), .tp_repr = repr, .tp_as_number = &as_number, .tp_hash = hash,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_LONG_SUBCLASS,
-    .tp_richcompare = richcompare, .tp_new = long_new, .tp_methods = methods
+    .tp_richcompare = richcompare, .tp_new = long_new, .tp_methods = methods, .tp_getset = parts
 };
 
 /* ---- bool ---------------------------------------------------------------- */

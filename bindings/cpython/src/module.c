@@ -50,6 +50,13 @@ PyObject *PyRun_String(const char *text, int start, PyObject *globals, PyObject 
     return PyErr_Format(PyExc_NotImplementedError, "there is no compiler for Python's language here");
 }
 
+int PyRun_SimpleString(const char *text)
+{
+    (void)PyRun_String(text, 0, NULL, NULL);
+    PyErr_Print();
+    return -1;
+}
+
 static int add_functions(PyObject *op, PyObject *name, PyMethodDef *defs)
 {
     int code = 0;

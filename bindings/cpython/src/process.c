@@ -164,3 +164,7 @@ const char *PyEval_GetFuncDesc(PyObject *f)
 {
     return PyMethod_Check(f) || PyCFunction_Check(f) ? "()" : " object";
 }
+
+/* Names of files are UTF-8. */
+const char *Py_FileSystemDefaultEncoding = "utf-8", *Py_FileSystemDefaultEncodeErrors = "surrogateescape";
+int Py_HasFileSystemDefaultEncoding = 1, Py_UTF8Mode = 1;

@@ -169,6 +169,12 @@ PyThreadState *PyThreadState_Get(void)
     return state_of(py_vm);
 }
 
+PyThreadState *PyThreadState_New(PyInterpreterState *interp)
+{
+    (void)interp;
+    Py_FatalError("PyThreadState_New: a thread gets no VM that it has not had");
+}
+
 PyGILState_STATE PyGILState_Ensure(void)
 {
     if (py_vm != NULL)

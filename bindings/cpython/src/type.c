@@ -355,9 +355,38 @@ static int check_type(const PyTypeObject *type)
     return 0;
 }
 
+static PyObject *linearize(PyTypeObject *type, PyObject *bases);
+static int fill_dict(PyTypeObject *type, PyObject *dict);
+
+/* A heap type that C made by hand: by the tp_alloc of a metatype. It has set some fields. */
+static int complete(PyTypeObject *type)
+{
+    PyHeapTypeObject *ht = HEAP(type);
+    PyObject *order;
+    type->tp_as_async = &ht->as_async;
+    type->tp_as_number = &ht->as_number;
+    type->tp_as_mapping = &ht->as_mapping;
+    type->tp_as_sequence = &ht->as_sequence;
+    type->tp_as_buffer = &ht->as_buffer;
+    if (type->tp_base == NULL)
+        type->tp_base = (PyTypeObject *)(void *)Py_NewRef(type->tp_bases != NULL ? PyTuple_GET_ITEM(type->tp_bases, 0) : OBJECT(&PyBaseObject_Type));
+    if (type->tp_bases == NULL)
+        type->tp_bases = PyTuple_Pack(1, OBJECT(type->tp_base));
+    if (ht->ht_name == NULL)
+        ht->ht_name = PyUnicode_FromString(type->tp_name);
+    if (ht->ht_qualname == NULL)
+        ht->ht_qualname = Py_XNewRef(ht->ht_name);
+    type->tp_dict = PyDict_New();
+    order = type->tp_bases != NULL ? linearize(type, type->tp_bases) : NULL;
+    type->tp_mro = order != NULL ? PyList_AsTuple(order) : NULL;
+    Py_XDECREF(order);
+    return type->tp_mro != NULL && ht->ht_name != NULL && type->tp_dict != NULL ? 0 : -1;
+}
+
 int PyType_Ready(PyTypeObject *type)
 {
     Py_ssize_t i;
+    int by_hand;
     PyTypeObject *base;
     if (OBJECT(type)->ob_refcnt >= RRC_REFCNT_IMMORTAL)
         type->tp_flags &= ~Py_TPFLAGS_HEAPTYPE;         /* Cython sets it meanwhile, so that CPython allows any base */
@@ -367,6 +396,9 @@ int PyType_Ready(PyTypeObject *type)
         PyErr_SetString(PyExc_SystemError, "a type without a tp_name is not complete: is it initialized?");
         return -1;
     }
+    by_hand = (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 && type->tp_dict == NULL;
+    if (by_hand && complete(type) < 0)
+        return -1;
     if (type->tp_base == NULL && type != &PyBaseObject_Type)
         type->tp_base = &PyBaseObject_Type;
     if (type->tp_base != NULL && PyType_Ready(type->tp_base) < 0)
@@ -388,6 +420,8 @@ int PyType_Ready(PyTypeObject *type)
         OBJECT(type)->ob_refcnt = _PyObject_IMMORTAL;       /* also if its initializer does not say so */
     tell_header(type);
     type->tp_flags |= Py_TPFLAGS_READY;
+    if (by_hand && fill_dict(type, type->tp_dict) < 0)
+        return -1;
     return py_ready_type(Py_TYPE(type)) ? tell_vm(type) : -1;
 }
 

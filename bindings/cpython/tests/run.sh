@@ -128,7 +128,7 @@ done
 # ---- what CPython says too
 python_headers=$(python3 -c 'import sys, sysconfig; sys.version_info[:2] == (3, 11) and print(sysconfig.get_path("include"))' 2>/dev/null)
 mkdir -p "$out/python"
-for name in weak same sets more words octets kinds wide encodes variables; do
+for name in weak same sets more words octets kinds wide encodes variables hidden; do
     says=$here/$name.txt
     [ -f "$says" ] || says=$here/$name.utf8
     # shellcheck disable=SC2086

@@ -76,4 +76,10 @@ PyObject *PyMemoryView_FromMemory(char *memory, Py_ssize_t size, int flags);
 PyObject *PyMemoryView_FromBuffer(const Py_buffer *view);
 PyObject *PyMemoryView_GetContiguous(PyObject *op, int kind, char order);
 
+/* The bytes of an object, which keep their place only as long as the object lets them. */
+int PyObject_AsReadBuffer(PyObject *op, const void **bytes, Py_ssize_t *n);
+int PyObject_AsCharBuffer(PyObject *op, const char **bytes, Py_ssize_t *n);
+int PyObject_AsWriteBuffer(PyObject *op, void **bytes, Py_ssize_t *n);
+int PyObject_CheckReadBuffer(PyObject *op);
+
 #endif

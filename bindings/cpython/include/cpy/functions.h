@@ -55,12 +55,13 @@ typedef struct {
 PyObject *PyMethod_New(PyObject *function, PyObject *self);
 #define PyFunction_Check(op) Py_IS_TYPE(op, &PyFunction_Type)
 
-typedef struct { PyObject_HEAD PyTypeObject *d_type; } PyDescrObject;
+typedef struct { PyObject_HEAD PyTypeObject *d_type; PyObject *d_name, *d_qualname; } PyDescrObject;     /* d_qualname: NULL */
 #define PyDescr_COMMON PyDescrObject d_common
 typedef struct { PyDescr_COMMON; PyMethodDef *d_method; } PyMethodDescrObject;
 typedef struct { PyDescr_COMMON; PyMemberDef *d_member; } PyMemberDescrObject;
 typedef struct { PyDescr_COMMON; PyGetSetDef *d_getset; } PyGetSetDescrObject;
 #define PyDescr_TYPE(op) (((PyDescrObject *)(void *)(op))->d_type)
+#define PyDescr_NAME(op) (((PyDescrObject *)(void *)(op))->d_name)
 PyObject *PyDescr_NewMethod(PyTypeObject *type, PyMethodDef *def);
 PyObject *PyDescr_NewClassMethod(PyTypeObject *type, PyMethodDef *def);
 PyObject *PyDescr_NewGetSet(PyTypeObject *type, PyGetSetDef *def);

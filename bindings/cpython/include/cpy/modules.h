@@ -67,6 +67,10 @@ PyObject *PyModule_GetFilenameObject(PyObject *module);
 #define Py_single_input 256
 #define Py_file_input 257
 #define Py_eval_input 258
+int PyRun_SimpleString(const char *text);               /* -1, and the exception is written */
+#define Py_CompileString(text, file, start) PyRun_String((text), (start), NULL, NULL)
+#define PyEval_EvalCode(code, globals, locals) PyRun_String(NULL, 0, (globals), (locals))
+#define PyImport_ReloadModule(op) Py_NewRef(op)         /* (one of C stays as it is) */
 PyObject *PyRun_String(const char *text, int start, PyObject *globals, PyObject *locals);
 
 PyObject *PyImport_ImportModule(const char *name);

@@ -42,10 +42,17 @@ typedef struct _is PyInterpreterState;                          /* a VM */
 typedef struct _ts {
     PyInterpreterState *interp;     /* each has one thread at a time */
     PyObject *curexc_type, *curexc_value, *curexc_traceback;    /* the exception that is set; the value may be NULL */
+    int gilstate_counter;           /* (pybind11 counts there) */
 } PyThreadState;
 PyThreadState *PyEval_SaveThread(void);
 void PyEval_RestoreThread(PyThreadState *state);
 PyThreadState *PyThreadState_Swap(PyThreadState *state);
+#define PyEval_AcquireThread PyEval_RestoreThread
+#define PyEval_ReleaseThread(state) ((void)(state), (void)PyEval_SaveThread())
+PyThreadState *PyThreadState_New(PyInterpreterState *interp);   /* ends the program: no thread gets a VM that it has not had */
+#define PyThreadState_Clear(state) ((void)(state))
+#define PyThreadState_Delete(state) ((void)(state))
+#define PyThreadState_DeleteCurrent() ((void)0)
 
 /* A thread that has left its VM comes back for a while, such as in a callback of a library. No thread gets a VM by that
    which it has not had before. */
@@ -144,9 +151,9 @@ PyCodeObject *PyCode_NewWithPosOnlyArgs(int args, int only_by_position, int only
     PyObject *function, PyObject *qualname, int line, PyObject *lines, PyObject *exceptions);
 #define PyCode_New(args, ...) PyCode_NewWithPosOnlyArgs((args), 0, __VA_ARGS__)
 PyFrameObject *PyFrame_New(PyThreadState *state, PyCodeObject *code, PyObject *globals, PyObject *locals);
-CPY_ABSENT("there are no frames") PyCodeObject *PyFrame_GetCode(PyFrameObject *);         /* headers for all versions mention these */
-CPY_ABSENT("there are no frames") PyFrameObject *PyFrame_GetBack(PyFrameObject *);
-CPY_ABSENT("there are no frames") PyObject *PyFrame_GetLocals(PyFrameObject *);
+#define PyFrame_GetCode(frame) ((PyCodeObject *)(void *)Py_NewRef((frame)->f_code))
+#define PyFrame_GetBack(frame) ((PyFrameObject *)(void *)Py_XNewRef((frame)->f_back))
+CPY_ABSENT("frames have no variables") PyObject *PyFrame_GetLocals(PyFrameObject *);       /* headers for all versions mention it */
 #define PyFrame_GetLineNumber(frame) ((frame)->f_lineno)
 int PyTraceBack_Here(PyFrameObject *frame);
 #define PyTraceBack_Check(op) Py_IS_TYPE(op, &PyTraceBack_Type)
@@ -196,6 +203,10 @@ PyOS_sighandler_t PyOS_setsig(int number, PyOS_sighandler_t handler);
 #define PyOS_AfterFork_Child() ((void)0)
 #define PyTraceMalloc_Track(domain, p, size) ((void)(domain), (void)(p), (void)(size), -2)     /* -2: nobody traces */
 #define PyTraceMalloc_Untrack(domain, p) ((void)(domain), (void)(p), -2)
+extern const char *Py_FileSystemDefaultEncoding, *Py_FileSystemDefaultEncodeErrors;
+extern int Py_HasFileSystemDefaultEncoding, Py_UTF8Mode;
+#define PyOS_InterruptOccurred() 0
+#define PyOS_CheckStack() 0
 int PyFile_WriteObject(PyObject *op, PyObject *file, int flags);        /* by the method write of the file */
 int PyFile_WriteString(const char *utf8, PyObject *file);
 
@@ -210,6 +221,9 @@ typedef struct {
 #define PyAsyncGen_CheckExact(op) ((void)(op), 0)
 #define PyAIter_Check(op) ((void)(op), 0)
 
+#define PyEllipsis_Type (*Py_TYPE(Py_Ellipsis))
+#define _PyNone_Type (*Py_TYPE(Py_None))
+#define _PyNotImplemented_Type (*Py_TYPE(Py_NotImplemented))
 PyObject *PyObject_Dir(PyObject *op);
 PyObject *PyObject_Bytes(PyObject *op);
 PyObject *Py_GenericAlias(PyObject *origin, PyObject *args);

@@ -91,6 +91,8 @@ PyObject *PyUnicode_InternFromString(const char *utf8);
 void PyUnicode_InternInPlace(PyObject **op);
 #define PyUnicode_CHECK_INTERNED(op) (((PyUnicodeObject *)(void *)(op))->interned)
 const char *PyUnicode_AsUTF8(PyObject *op);
+#define _PyUnicode_AsString PyUnicode_AsUTF8
+#define _PyUnicode_AsStringAndSize PyUnicode_AsUTF8AndSize
 const char *PyUnicode_AsUTF8AndSize(PyObject *op, Py_ssize_t *size);
 Py_UNICODE *PyUnicode_AsUnicode(PyObject *op);
 Py_UCS4 *PyUnicode_AsUCS4Copy(PyObject *op);
