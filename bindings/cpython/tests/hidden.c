@@ -96,12 +96,12 @@ static void properties(void)
     show("doc", PyObject_GetAttrString(p, "__doc__"));
     show("fset", PyObject_GetAttrString(p, "fset"));
     q = PyObject_CallMethod(p, "setter", "O", f);
-    say("%d %d", PyObject_GetAttrString(q, "fset") == f, PyObject_GetAttrString(q, "fget") == f);
+    show("new fset", PyObject_GetAttrString(q, "fset"));
     show("doc of setter", PyObject_GetAttrString(q, "__doc__"));
     Py_SETREF(q, PyObject_CallMethod(q, "getter", "O", Py_None));
     show("without a getter", PyObject_GetAttrString(q, "fget"));
     Py_SETREF(q, PyObject_CallMethod(q, "deleter", "O", f));
-    say("%d", PyObject_GetAttrString(q, "fdel") == f);
+    show("new fdel", PyObject_GetAttrString(q, "fdel"));
     say("%d", PyObject_SetAttrString(q, "__doc__", Py_True));
     show("new doc", PyObject_GetAttrString(q, "__doc__"));
     show("five", PyObject_CallFunction((PyObject *)&PyProperty_Type, "OOOOO", f, f, f, f, f));
@@ -117,6 +117,13 @@ static void properties(void)
 static PyObject *five(PyObject *self, PyObject *none) { (void)self, (void)none; return PyLong_FromLong(5); }
 static PyMethodDef by_hand_methods[] = { { "five", five, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
 
+static void by_hand_dealloc(PyObject *op)
+{
+    PyTypeObject *type = Py_TYPE(op);
+    PyProperty_Type.tp_dealloc(op);
+    Py_DECREF(type);
+}
+
 static void by_hand(void)
 {
     PyHeapTypeObject *heap = (PyHeapTypeObject *)PyType_Type.tp_alloc(&PyType_Type, 0);
@@ -128,6 +135,7 @@ static void by_hand(void)
     type->tp_base = (PyTypeObject *)Py_NewRef((PyObject *)&PyProperty_Type);
     type->tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HEAPTYPE;
     type->tp_methods = by_hand_methods;
+    type->tp_dealloc = by_hand_dealloc;
     say("%d", PyType_Ready(type));
     say("%d", PyObject_SetAttrString((PyObject *)type, "__module__", heap->ht_name));
     show("qualname", PyObject_GetAttrString((PyObject *)type, "__qualname__"));
