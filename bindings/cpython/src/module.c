@@ -547,6 +547,18 @@ static PyObject *load(const char *name, const char *path)
     return PyErr_Format(PyExc_ImportError, "%s does not define %s", path, symbol);
 }
 
+/* The module sys, unless the program has made one. */
+static PyObject *make_sys(void)
+{
+    PyObject *all = Py_BuildValue("{s:s,s:(iiisi),s:i,s:n,s:i,s:s,s:s,s:O}", "version", Py_GetVersion(), "version_info", PY_MAJOR_VERSION,
+        PY_MINOR_VERSION, PY_MICRO_VERSION, "final", 0, "hexversion", PY_VERSION_HEX, "maxsize", PY_SSIZE_T_MAX, "maxunicode", 0x10ffff,
+        "byteorder", PY_LITTLE_ENDIAN ? "little" : "big", "platform", "cvm", "modules", PY->modules);
+    PyObject *sys = all != NULL ? PyImport_AddModule("sys") : NULL;
+    int code = sys != NULL ? PyDict_Update(PyModule_GetDict(sys), all) : -1;
+    Py_XDECREF(all);
+    return code == 0 ? Py_NewRef(sys) : NULL;
+}
+
 PyObject *PyImport_ImportModule(const char *name)
 {
     PyObject *op = PyDict_GetItemString(PY->modules, name);
@@ -560,6 +572,8 @@ PyObject *PyImport_ImportModule(const char *name)
     for (i = 0; i < PY->file_count; i++)
         if (strcmp(PY->files[i].name, name) == 0)
             return load(name, PY->files[i].path);
+    if (strcmp(name, "sys") == 0)
+        return make_sys();
     return PyErr_Format(PyExc_ModuleNotFoundError, "No module named '%s'", name);
 }
 

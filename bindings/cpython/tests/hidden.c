@@ -245,9 +245,23 @@ static void octets(void)
     Py_DECREF(b);
 }
 
+static void sys_module(void)
+{
+    PyObject *sys = PyImport_ImportModule("sys"), *version = PyObject_GetAttrString(sys, "version_info"), *modules;
+    show("version", PySequence_GetSlice(version, 0, 2));
+    show("maxsize", PyObject_GetAttrString(sys, "maxsize"));
+    show("maxunicode", PyObject_GetAttrString(sys, "maxunicode"));
+    show("byteorder", PyObject_GetAttrString(sys, "byteorder"));
+    modules = PyObject_GetAttrString(sys, "modules");
+    say("%d", PyDict_GetItemString(modules, "sys") == sys);
+    Py_DECREF(modules);
+    Py_DECREF(version);
+    Py_DECREF(sys);
+}
+
 static PyObject *run(PyObject *self, PyObject *none)
 {
-    static void (*const all[])(void) = { errors, attributes, numbers, properties, by_hand, memory, octets, NULL };
+    static void (*const all[])(void) = { errors, attributes, numbers, properties, by_hand, memory, octets, sys_module, NULL };
     (void)self, (void)none;
     return say_all(all);
 }

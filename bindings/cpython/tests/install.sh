@@ -45,15 +45,15 @@ if have "$CXX"; then
 else
     skip "there is no C++ compiler"
 fi
-printf '#include <Python.h>\nint main(void) { return PyEval_EvalCode() != 0; }\n' >absent.c
+printf '#include <Python.h>\nint main(void) { return PyEval_SetTrace() != 0; }\n' >absent.c
 # shellcheck disable=SC2086
 if $CC -shared -fPIC $flags absent.c -o absent.so 2>errors; then fail "what is not there compiles"
-else expect "what is not there is named" grep -q PyEval_EvalCode errors; fi
+else expect "what is not there is named" grep -q PyEval_SetTrace errors; fi
 # With -w nothing is reported. Then the module fails when it is imported, and the message says why.
 # shellcheck disable=SC2086
 expect "without warnings it compiles" $CC -w -shared -fPIC $flags -DPyInit_double=PyInit_absent absent.c double.c -o absent.so
 says=$("$prefix/bin/pvm" --extension absent.so -e "(import 'absent)" 2>&1)
-expect "what is not there is named when it is imported: $says" expr "$says" : '.*PyEval_EvalCode.*nor a library'
+expect "what is not there is named when it is imported: $says" expr "$says" : '.*PyEval_SetTrace.*nor a library'
 # Every type and every function that is declared is in the command.
 printf '#include <structmember.h>\n#include <frameobject.h>\n#include <pythread.h>\n' >all.c
 # shellcheck disable=SC2086
