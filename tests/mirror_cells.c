@@ -35,6 +35,7 @@ typedef struct world {
     void (*in_pin)(struct world *w);
     void (*in_collect)(struct world *w);
     rrc_object *victim;
+    int uncleared;              /* objects whose weak references are not cleared */
     int keeps;                  /* a dealloc keeps its object; 2: with what it owns; 3: and does not touch that */
     being *doomed;
     int last_code, logged;
@@ -1675,6 +1676,57 @@ static void untracked_in_a_hook_that_fails(void)
     close_world(w);
 }
 
+static void clear_weakrefs(rrc_heap *heap, rrc_object *self)
+{
+    (void)self;
+    WORLD(heap)->uncleared--;
+}
+
+static int clear_later(rrc_heap *heap, rrc_object *self)
+{
+    check_int(WORLD(heap)->uncleared, 0);
+    return thing_clear(heap, self);
+}
+
+static const rrc_type Watched = {
+    .tp_name = "Watched", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = clear_later,
+    .tp_clear_weakrefs = clear_weakrefs,
+};
+
+/* A step is given up while it sets garbage aside: all of that waits, or none of it. */
+static void a_step_that_sets_aside_is_given_up(void)
+{
+    int slices, disables, i;
+
+    for (disables = 0; disables <= 1; disables++)
+        for (slices = 0; slices < 40; slices++) {
+            world *w = open_world();
+            rrc_object *ring[3];
+
+            unit_context("disables %d, after %d slices", disables, slices);
+            w->uncleared = 3;
+            for (i = 0; i < 3; i++) {
+                ring[i] = rrc_gc_new(w->heap, &Watched);
+                check(ring[i] != NULL);
+                check_int(rrc_gc_track(w->heap, ring[i]), RRC_OK);
+            }
+            for (i = 0; i < 3; i++)
+                own(ring[i], 0, ring[(i + 1) % 3]);
+            for (i = 0; i < slices; i++)
+                rrc_closed_work(w->heap, 1);
+            if (disables)
+                rrc_gc_disable(w->heap);
+            step(w);
+            rrc_run_pending(w->heap, 0);
+            rrc_gc_enable(w->heap);
+            step(w);
+            rrc_run_pending(w->heap, 0);
+            check_int(w->deallocs, 3);
+            close_world(w);
+        }
+}
+
 /* A dealloc keeps its object, as for a list of free ones, and perhaps what that owns. */
 static void pooled_dealloc(rrc_heap *heap, rrc_object *self)
 {
@@ -1838,7 +1890,7 @@ UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_
     UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
     UNIT(a_cell_goes_with_its_link), UNIT(cells_have_numbers), UNIT(the_host_keeps_a_node), UNIT(the_host_keeps_a_node_in_a_step),
     UNIT(a_node_is_kept_after_its_owner_was_mirrored), UNIT(a_dealloc_keeps_an_object_with_a_node),
-    UNIT(the_heap_of_such_an_object_ends),
+    UNIT(the_heap_of_such_an_object_ends), UNIT(a_step_that_sets_aside_is_given_up),
     UNIT(one_object_has_two_p_links), UNIT(a_link_that_fails_leaves_no_cell),
     UNIT(a_failing_link_changes_nothing), UNIT(memory_is_lacking_for_a_link),
     UNIT(a_node_refers_to_the_targets), UNIT(hooks_fail), UNIT(memory_is_lacking_for_a_step),

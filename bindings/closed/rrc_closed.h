@@ -1807,10 +1807,13 @@ static int rrci_is_undecided(const rrc_heap *heap)
     return closed->step.stage == RRCI_STEP_WEIGH || closed->step.stage == RRCI_STEP_MIRROR;
 }
 
-/* What has become weak in this step becomes strong again; after an error, all that C refers to. */
+/* What has become weak in this step becomes strong again; after an error, all that C refers to. (Garbage that is being
+   set aside is, all of it.) */
 static void rrci_stop_weighing(rrc_heap *heap, int code)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
+    if (closed->step.stage == RRCI_STEP_WEIGH && heap->machine.stage == RRCI_ASIDE)
+        rrci_aside_part(heap, 0, SIZE_MAX);
     closed->step.code = code;
     closed->step.is_given_up = 1;
     closed->links_made += closed->step.links_made;
@@ -2007,8 +2010,10 @@ static void rrci_give_up_step(rrc_heap *heap, const char *function)
     rrci_closed_heap *closed = rrci_closed(heap);
     if (!closed->step.is_open)
         return;
-    if (rrci_is_undecided(heap))
+    if (rrci_is_undecided(heap)) {
+        heap->state = RRCI_LAYER_RUNS;
         rrci_stop_weighing(heap, RRC_OK);
+    }
     if (rrci_is_looking(heap)) {
         closed->step.is_open = 0;
         heap->machine.stage = RRCI_IDLE;
