@@ -1796,6 +1796,29 @@ static void a_dealloc_keeps_an_object_with_a_node(void)
         }
 }
 
+/* Until then it does not stand for the object. */
+static void such_an_object_is_linked(void)
+{
+    world *w = open_world();
+    being *value;
+    rrc_object *ob = new_pooled(w, &value);
+
+    w->keeps = 1;
+    step(w);
+    rrc_decref(w->heap, ob);
+    check(node_of(w, ob) != NULL);
+    link_new(w, ob, RRC_O);
+    rrc_decref(w->heap, ob);
+    check_int(rrc_check(w->heap), RRC_OK);
+    step(w);
+    check_ptr(node_of(w, ob), NULL);
+    check_int(rrc_check(w->heap), RRC_OK);
+    w->keeps = 0;
+    check_int(rrc_cell_unlink(w->heap, rrc_cell_of(w->heap, ob)), RRC_OK);
+    rrc_run_pending(w->heap, 0);
+    close_world(w);
+}
+
 /* ... or when the heap ends. */
 static void the_heap_of_such_an_object_ends(void)
 {
@@ -1890,7 +1913,7 @@ UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_
     UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
     UNIT(a_cell_goes_with_its_link), UNIT(cells_have_numbers), UNIT(the_host_keeps_a_node), UNIT(the_host_keeps_a_node_in_a_step),
     UNIT(a_node_is_kept_after_its_owner_was_mirrored), UNIT(a_dealloc_keeps_an_object_with_a_node),
-    UNIT(the_heap_of_such_an_object_ends), UNIT(a_step_that_sets_aside_is_given_up),
+    UNIT(such_an_object_is_linked), UNIT(the_heap_of_such_an_object_ends), UNIT(a_step_that_sets_aside_is_given_up),
     UNIT(one_object_has_two_p_links), UNIT(a_link_that_fails_leaves_no_cell),
     UNIT(a_failing_link_changes_nothing), UNIT(memory_is_lacking_for_a_link),
     UNIT(a_node_refers_to_the_targets), UNIT(hooks_fail), UNIT(memory_is_lacking_for_a_step),

@@ -860,10 +860,11 @@ static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
     rrci_root(heap, ob);
 }
 
-/* A strong object that C has no reference to becomes weak. */
+/* A strong object that C has no reference to becomes weak. (The edge node of an object that is not tracked is a remnant,
+   and does not stand for it: see rrci_forget_left.) */
 static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_target(heap, ob) == NULL)
+    if (rrci_target(heap, ob) == NULL || !(rrci_is_p_linked(heap, ob) || rrci_is_tracked(ob)))
         return;
     rrci_set_weak(ob);
     rrci_note_anchored(ob, 0);
