@@ -822,8 +822,8 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
 RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 
-/* Return the ob of p's P link. NULL: p is NULL or has no P link, or a collection is
-   going on (a build with RRC_DEBUG logs that). The reference is borrowed: incref ob to keep it.
+/* Return the ob of p's P link. NULL: p is NULL or has no P link, the ob is garbage that waits although the host has kept
+   p, or a collection is going on (a build with RRC_DEBUG logs that). The reference is borrowed: incref ob to keep it.
    [mutator, else NULL | no | calls slot | O(1)] */
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 
