@@ -1796,6 +1796,26 @@ static void a_dealloc_keeps_an_object_with_a_node(void)
         }
 }
 
+static void a_dealloc_keeps_an_object_without_a_node(void)
+{
+    world *w = open_world();
+    being *value;
+    rrc_object *ob = new_pooled(w, &value);
+
+    w->keeps = 2;
+    rrc_decref(w->heap, ob);
+    check_ptr(w->victim, ob);
+    check_ptr(node_of(w, ob), NULL);
+    step(w);
+    check_int(value->pins, 1);
+    check_int(rrc_gc_track(w->heap, ob), RRC_OK);
+    step(w);
+    check(node_of(w, ob) != NULL);
+    w->keeps = 0;
+    rrc_decref(w->heap, ob);
+    close_world(w);
+}
+
 /* Until then it does not stand for the object. */
 static void such_an_object_is_linked(void)
 {
@@ -1912,7 +1932,8 @@ UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_
     UNIT(static_objects_get_cells),
     UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
     UNIT(a_cell_goes_with_its_link), UNIT(cells_have_numbers), UNIT(the_host_keeps_a_node), UNIT(the_host_keeps_a_node_in_a_step),
-    UNIT(a_node_is_kept_after_its_owner_was_mirrored), UNIT(a_dealloc_keeps_an_object_with_a_node),
+    UNIT(a_node_is_kept_after_its_owner_was_mirrored), UNIT(a_dealloc_keeps_an_object_without_a_node),
+    UNIT(a_dealloc_keeps_an_object_with_a_node),
     UNIT(such_an_object_is_linked), UNIT(the_heap_of_such_an_object_ends), UNIT(a_step_that_sets_aside_is_given_up),
     UNIT(one_object_has_two_p_links), UNIT(a_link_that_fails_leaves_no_cell),
     UNIT(a_failing_link_changes_nothing), UNIT(memory_is_lacking_for_a_link),
