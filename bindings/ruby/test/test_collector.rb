@@ -381,12 +381,17 @@ class TestCollector < Minitest::Test
     assert_operator after_a_loop("($nodes ||= []) << Nodes::Node.new(0, 0)")[2], :<=, plain + 12
   end
 
-  def test_no_collection_is_started_while_they_are_disabled
-    assert_runs "0\ntrue\n", <<~RUBY
+  # No collection is started while they are disabled; then the first one is followed by the major one that was missing.
+  def test_collections_that_are_disabled
+    assert_runs "0\ntrue\n1\n", <<~RUBY
+      GC.start
       GC.disable
       before = GC.count
-      20_000.times { w = Nodes::Node.new(0, 1); w[0] = -> { w } }
+      15_000.times { w = Nodes::Node.new(0, 1); w[0] = -> { w } }
       p GC.count - before, GC.enable
+      before = GC.stat(:major_gc_count)
+      GC.start(full_mark: false)
+      p GC.stat(:major_gc_count) - before
     RUBY
   end
 

@@ -317,7 +317,7 @@ static void run_job(void *unused)
     stats = stats_now();
     if (rrb_count_finalizable() >= rrb.finalizable_limit && majors_are_allowed())
         rrb_exact_collection();
-    if (!minor_started)                 /* (else the job after it) */
+    if (!minor_started)                 /* (else the job after it: late, if collections are disabled) */
         weigh_tracked(stats.tracked);
     stats = stats_now();                /* (other threads may have run) */
     if (rrb.hooks_on && stats.p_young + stats.p_old + stats.o_young + stats.o_old == 0) {
