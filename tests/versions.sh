@@ -40,7 +40,7 @@ fi
 version=$(sed -n 's/^#define RRC_VERSION "\(.*\)"/\1/p' rawrefcount.h)
 wrong=$(others "$out/places" "$version")
 if [ -z "$wrong" ]; then pass "all have the version $version"; else fail "these have not the version $version: $wrong"; fi
-for file in rawrefcount.h bindings/lua/rrc_lua.h "bindings/lua/rawrefcount-$version-1.rockspec" bindings/lua/README.md \
+for file in rawrefcount.h bindings/lua/rrc_lua.h bindings/lua/rrc_lua_insight.h "bindings/lua/rawrefcount-$version-1.rockspec" bindings/lua/README.md \
             bindings/mruby/rrc_mruby.h bindings/mruby/rrc_mruby_insight.h bindings/ruby/lib/rawrefcount/version.rb bindings/ruby/README.md; do
     expect "$file has a version" grep -q " $file:" "$out/places"
 done

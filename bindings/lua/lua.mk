@@ -23,7 +23,7 @@ LUA         ?= $(firstword $(LUAS))
 # Those of `make test`: the first one and LuaJIT, which has the oldest interface. `make test-all` runs all.
 LUAS_QUICK := $(sort $(firstword $(LUAS)) $(or $(filter luajit,$(LUAS)),$(lastword $(LUAS))))
 
-LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER) $(INSIGHT) $(CLOSED)
+LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(LUA_DIR)/rrc_lua_insight.h $(HEADER) $(INSIGHT) $(CLOSED)
 # What is optimized as CFLAGS says is the module rawrefcount, and the functions of both headers that the modules of the
 # tests share. To optimize the other programs takes longer than to run them.
 LUA_MODULES := rawrefcount widgets naive nodes classes

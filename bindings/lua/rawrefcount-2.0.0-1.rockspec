@@ -26,6 +26,7 @@ build = {
     conf = {
       ["include/rawrefcount.h"] = "rawrefcount.h",
       ["include/rrc_lua.h"] = "bindings/lua/rrc_lua.h",
+      ["include/rrc_lua_insight.h"] = "bindings/lua/rrc_lua_insight.h",
       ["include/rrc_closed.h"] = "bindings/closed/rrc_closed.h",
       ["include/rrc_insight.h"] = "bindings/insight/rrc_insight.h",
       ["include/rrc_weak.h"] = "bindings/weak/rrc_weak.h",

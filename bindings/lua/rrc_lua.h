@@ -369,9 +369,6 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
 
 #include <limits.h>
 #include <stdarg.h>
-#if defined(RRC_DEBUG) && defined(RRC_INSIGHT_H)
-#include <stdio.h>
-#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -621,6 +618,7 @@ typedef struct rrcl_state {
     size_t      closed_count, closed_size;
     size_t      closings;           /* calls of rrcl_close that are at work */
     struct rrcl_closer *closer;
+    void      (*at_end)(rrc_heap *heap);    /* called while all proxies are still there: see rrc_lua_insight.h */
     int         is_ending;          /* see rrcl_part_all */
     int         has_parted;         /* ... and rrcl_part_proxies */
     int         is_closed;
@@ -4247,23 +4245,6 @@ static int rrcl_part_proxies(rrcl_state *state)
     return state->has_parted;
 }
 
-#if defined(RRC_DEBUG) && defined(RRC_INSIGHT_H)
-static void rrcl_write_file(void *stream, const char *bytes, size_t size)
-{
-    fwrite(bytes, 1, size, (FILE *)stream);
-}
-
-/* Have rrc_heap_free print what C still holds then. The report knows objects by their links: call this before the
-   proxies are parted. (In a slot the header refuses it.) */
-static void rrcl_report_leaks(rrcl_state *state)
-{
-    if (state->in_slots == 0 && state->in_step == 0)
-        (void)rrc_report_leaks(state->heap, NULL, rrcl_write_file, stderr);
-}
-#else
-#define rrcl_report_leaks(state) ((void)0)
-#endif
-
 /* While Lua still works: no proxy is left, and what C does not hold is deallocated, cycles of C
    included. So slots find what their objects own. (In them, the state can be closed.) */
 static void rrcl_part_all(lua_State *L, rrcl_state *state)
@@ -4272,7 +4253,8 @@ static void rrcl_part_all(lua_State *L, rrcl_state *state)
     int rounds = 10;                            /* slots can go on making objects, and proxies */
     state->is_ending = 1;
     rrcl_use(state, L);
-    rrcl_report_leaks(state);
+    if (state->at_end != NULL && state->in_slots == 0 && state->in_step == 0)   /* (in a slot the header refuses it) */
+        state->at_end(state->heap);
     rrcl_part_proxies(state);
     rrcl_let_go_of_closed(NULL, state);
     do {

@@ -59,9 +59,9 @@ static void *counted_realloc(void *ptr, size_t size)
 #define RRC_LUA_REALLOC(ptr, size) counted_realloc((ptr), (size))
 
 #define RAWREFCOUNT_IMPLEMENTATION
-#include "rrc_lua.h"
-#include "rrc_insight.h"
 #define RRC_LUA_IMPLEMENTATION
+#include "rrc_lua.h"
+#include "rrc_lua_insight.h"
 #include "nodes.h"
 
 int luaopen_classes(lua_State *L);
@@ -239,6 +239,7 @@ static void the_end_reports_leaks(void)
     const char *text;
     rrc_heap *heap;
     rrc_object *held;
+    rrc_lua_define_insight(L);
     run(L, make_garbage);
     run(L, "w = nodes.new(1) w:set(1, function() return w end)");
     catch_stderr();
@@ -246,6 +247,7 @@ static void the_end_reports_leaks(void)
     check_str(stderr_text(), "");
     L = open_state();
     heap = rrc_lua_heap(L);
+    rrc_lua_define_insight(L);
     run(L, "v = nodes.new(1) w = nodes.new(2) w:set(1, nodes.new(3)) w:set(2, v)");
     lua_getglobal(L, "w");
     held = rrc_lua_ref(L, heap, -1);

@@ -10,7 +10,7 @@
 #define RAWREFCOUNT_IMPLEMENTATION
 #define RRC_LUA_IMPLEMENTATION
 #include "rrc_lua.h"
-#include "rrc_insight.h"
+#include "rrc_lua_insight.h"
 #include "nodes.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # readme.sh LUA - the README's complete example, compiled by the lines that it gives (with the flags of
-# LUA) in a folder with nothing but the two vendored files, as C and as C++, prints what stands below it.
+# LUA) in a folder with nothing but the three vendored files, as C and as C++, prints what stands below it.
 . tests/lib.sh
 lua=$1
 out=$BUILD/lua/$lua/readme
@@ -16,6 +16,7 @@ block() {
         inside && $0 == "```" { inside = 0 }
         inside { print }' "$readme"
 }
+call=$(sed -n 's/^rrc_lua_define_insight.*/&/p' "$readme")
 flags=$(${PKG_CONFIG:-pkg-config} --cflags "$lua")
 
 # use NAME NUMBER COMPILER WARNINGS [MORE]: the example in a folder of its own, by the NUMBERth line with more flags.
@@ -56,6 +57,26 @@ make_garbage()
 assert(rawrefcount.collect() > 0 and rawrefcount.stats().objects == 0 and rawrefcount.step() and rawrefcount.pairs)
 END
 expect "rawrefcount.collect is there, with $lua" env LUA_CPATH="$out/c/?.so" LUA_PATH= "$lua" "$out/module.lua"
+
+# With two more files and a call, it also has those that show what is alive: as C and as C++.
+cat >"$out/insight.lua" <<'END'
+local counter = require "counter"
+local rawrefcount, c = require "rawrefcount", counter.Counter()
+c.on_change = function() return c end
+assert(rawrefcount.explain(c):find("Counter") and rawrefcount.graph():find("digraph"))
+rawrefcount.snapshot(arg[1])
+assert(io.open(arg[1]):read(1) == "{" and rawrefcount.collect)
+END
+folder=$out/insight
+mkdir -p "$folder"
+cp rawrefcount.h bindings/closed/rrc_closed.h bindings/lua/*.h bindings/insight/rrc_insight.h "$folder"
+sed -e 's/^#include "rrc_lua.h"/&\n#include "rrc_lua_insight.h"/' -e "s/^    return rrc_lua_module/    $call\n&/" \
+    "$out/c/counter.c" >"$folder/counter.c"
+for use in "$CC -std=c99" "$CXX -std=c++20 -x c++ -Wno-missing-field-initializers"; do
+    expect "with insight it compiles: $use" sh -c "cd '$folder' && $use $STRICT $flags -fPIC -shared counter.c -o counter.so"
+    expect "rawrefcount.explain is there, with $lua" env LUA_CPATH="$folder/?.so" LUA_PATH= \
+        "$lua" "$out/insight.lua" "$out/insight.heapsnapshot"
+done
 
 # The functions of rawrefcount.h may come first, or rrc_lua.h.
 printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n#include "rrc_lua.h"\n' >"$out/order.c"

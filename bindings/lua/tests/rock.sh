@@ -22,7 +22,7 @@ mkdir -p "$out/source/bindings/lua" "$out/source/bindings/insight" "$out/source/
     cp bindings/insight/rrc_insight.h "$out/source/bindings/insight" &&
     cp bindings/closed/rrc_closed.h "$out/source/bindings/closed" &&
     cp bindings/weak/rrc_weak.h "$out/source/bindings/weak" &&
-    cp bindings/lua/rrc_lua.h bindings/lua/rawrefcount.c bindings/lua/*.rockspec "$out/source/bindings/lua" || exit 1
+    cp bindings/lua/*.h bindings/lua/rawrefcount.c bindings/lua/*.rockspec "$out/source/bindings/lua" || exit 1
 expect "luarocks make" sh -c "cd '$out/source' && luarocks --lua-version '$version' --tree '$tree' \
     make $rockspec"
 if RELEASE=$release LUA_CPATH=$(find "$tree" -name rawrefcount.so | sed 's/rawrefcount/?/') "$lua" -e '
@@ -31,7 +31,7 @@ if RELEASE=$release LUA_CPATH=$(find "$tree" -name rawrefcount.so | sed 's/rawre
     assert(rawrefcount._VERSION == os.getenv("RELEASE"))'
 
 then pass "the installed module"; else fail "the installed module"; fi
-for header in rawrefcount.h rrc_lua.h rrc_closed.h rrc_insight.h rrc_weak.h; do
+for header in rawrefcount.h rrc_lua.h rrc_lua_insight.h rrc_closed.h rrc_insight.h rrc_weak.h; do
     expect "$header is installed" test -n "$(find "$tree" -name "$header")"
 done
 finish
