@@ -404,6 +404,29 @@ static void *rrcl_new_userdata(lua_State *L, size_t size)
 #endif
 }
 
+/* Push a metatable with this __gc. */
+static void rrcl_push_finalizer(lua_State *L, lua_CFunction function)
+{
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, function);
+    lua_setfield(L, -2, "__gc");
+}
+
+#if LUA_VERSION_NUM >= 505
+#define rrcl_close_thread(co, L) lua_closethread(co, L)
+#elif LUA_VERSION_NUM == 504
+#define rrcl_close_thread(co, L) lua_resetthread(co)
+#else
+#define rrcl_close_thread(co, L) ((void)0)
+#endif
+
+/* The type of what a call pushes. (From 5.3 on the call says it.) */
+#if LUA_VERSION_NUM >= 503
+#define rrcl_typed(L, push) (push)
+#else
+#define rrcl_typed(L, push) ((push), lua_type((L), -1))
+#endif
+
 /* A step of the collector, as if Lua had allocated so much. */
 static void rrcl_gc_step(lua_State *L, int kbytes)
 {
@@ -475,26 +498,25 @@ enum {
 enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_SHARD (LUA_VERSION_NUM == 501 ? 4096u : 2048u)
 
+#define RRCL_MOST_SLOTS ((uint32_t)1 << 29)
+
 /* Are there cycles that do not look at what is old? See >>cycles. */
 #define RRCL_HAS_MODES (LUA_VERSION_NUM >= 504)
 
-/* The slot of the thread that used a heap last. */
+/* The slots of the thread that used a heap last, of the sentinel and of the clock. Those of cells follow. */
 #define RRCL_CALLER_SLOT 1u
-
-/* The slots of the sentinel and of the clock. Those of cells follow. */
 #define RRCL_SENTINEL_SLOT 2u
 #define RRCL_CLOCK_SLOT 3u
 
 /* What only a proxy reached dies in the cycle after it, as Lua resurrects the proxy for its
    __gc; and the step in the cycle after that finds it. */
 #define RRCL_CYCLES_OF_A_DEATH 3
-
 /* rrc_lua_collect makes so many collections at most, as long as they find garbage. */
 #define RRCL_ROUNDS 3
-
 /* With so many slots a whole step is a long pause. */
 #define RRCL_MANY_SLOTS 16384
-
+/* A step takes about so many units for each slot. */
+#define RRCL_UNITS_OF_A_SLOT 10
 /* Units of a step (see rrc_closed_work) that the first sentinel of a cycle does, and each other one; and what one of
    RRCL_CALLS_OF_A_LOOK calls does that make objects. Each of them runs so many deallocs. */
 #define RRCL_UNITS_OF_A_CYCLE 4096
@@ -502,27 +524,18 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_UNITS_OF_CALLS 2048
 #define RRCL_CALLS_OF_A_LOOK 8
 #define RRCL_DEALLOCS 256
-
 /* A slice may search one shard of OWNERS, and one more for so many units. */
 #define RRCL_UNITS_OF_A_SEARCH 8192
-
-/* While a step looks for deaths, it gets so many units at a time (see rrcl_do_units), */
+/* While a step looks for deaths, it gets so many units at a time, and ends when it has searched so many shards for what
+   it roots: see rrcl_do_units. */
 #define RRCL_UNITS_OF_A_LOOK 8
-
-/* ... and ends when it has searched so many shards for what it roots. */
 #define RRCL_SEARCHES 4
-
-/* A step takes about so many units for each slot. */
-#define RRCL_UNITS_OF_A_SLOT 10
-
 /* A sentinel makes others until there are so many, and is not alone for so many cycles after a step. */
 #define RRCL_SENTINELS 64
 #define RRCL_BUSY_CYCLES 4
-
 /* See rrcl_collect_wrappers: so many cycles can pass between two collections; and so many wrappers are few. */
 #define RRCL_MOST_WAIT 63
 #define RRCL_FEW_WRAPPERS 16
-
 /* What an empty slot costs in VALUES, ANCHORS and OWNERS; and new memory below which no cycle begins. */
 #define RRCL_BYTES_OF_A_SLOT 64
 #define RRCL_LEAST_KBYTES 128
@@ -647,8 +660,6 @@ typedef struct rrcl_proxy {
 
 #define RRCL_DISGUISE(proxy) ((uint32_t)((uint64_t)(uintptr_t)(proxy) * 0x9E3779B97F4A7C15u >> 32))
 
-#define RRCL_MOST_SLOTS ((uint32_t)1 << 29)
-
 /* An ob that was closed while C functions used it, and its proxy, which can be gone. We own a reference to ob. */
 typedef struct rrcl_closed {
     rrc_object       *ob;
@@ -714,12 +725,8 @@ RRC_INLINE int rrcl_index_in_shard(uint32_t slot)
    nil; set one to what is on top. */
 static int rrcl_get(rrcl_state *state, int table, uint32_t slot)
 {
-#if LUA_VERSION_NUM >= 503
-    return lua_rawgeti(state->hidden, rrcl_place(table, slot), rrcl_index_in_shard(slot)) != LUA_TNIL;
-#else
-    lua_rawgeti(state->hidden, rrcl_place(table, slot), rrcl_index_in_shard(slot));
-    return !lua_isnil(state->hidden, -1);
-#endif
+    lua_State *hidden = state->hidden;
+    return rrcl_typed(hidden, lua_rawgeti(hidden, rrcl_place(table, slot), rrcl_index_in_shard(slot))) != LUA_TNIL;
 }
 
 static void rrcl_set(rrcl_state *state, int table, uint32_t slot)
@@ -1124,11 +1131,7 @@ static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
 
 static void rrcl_push_box(lua_State *L, int index)
 {
-    lua_createtable(L, 1, 1);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "k");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
+    rrcl_push_weak(L, "k", 1, 1);
     lua_pushvalue(L, index);
     lua_pushboolean(L, 1);
     lua_rawset(L, -3);
@@ -1711,11 +1714,7 @@ static void *rrcl_new_node(void *userdata, rrc_object *ob, size_t n)
 {
     rrcl_state *state = (rrcl_state *)userdata;
     lua_State *L = rrcl_caller(state);
-    rrcl_node_job job;
-    job.state = state;
-    job.ob = ob;
-    job.node = NULL;
-    job.n = n;
+    rrcl_node_job job = { state, ob, NULL, n };
     if (L == NULL || rrcl_try(L, rrcl_make_node, &job) != 0 || state->hidden == NULL)
         return NULL;
     return (void *)(uintptr_t)lua_topointer(state->hidden, RRCL_NEW_NODE);
@@ -1726,19 +1725,14 @@ static void *rrcl_new_node(void *userdata, rrc_object *ob, size_t n)
 static int rrcl_write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
 {
     rrcl_state *state = (rrcl_state *)userdata;
-    lua_State *hidden = state->hidden, *L;
+    lua_State *hidden = state->hidden;
     size_t i;
     if (hidden == NULL)
         return n > 0;
     if (rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node)) && rrcl_rawlen(hidden, -1) < n) {
-        rrcl_node_job job;
+        rrcl_node_job job = { state, node->ob, node, n };
         lua_pop(hidden, 1);
-        job.state = state;
-        job.ob = node->ob;
-        job.node = node;
-        job.n = n;
-        L = rrcl_caller(state);
-        if (rrcl_try(L, rrcl_lengthen_protected, &job) != 0 || state->hidden == NULL)
+        if (rrcl_try(rrcl_caller(state), rrcl_lengthen_protected, &job) != 0 || state->hidden == NULL)
             return 1;
         hidden = state->hidden;
         rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node));
@@ -1940,21 +1934,17 @@ static void rrcl_set_access(lua_State *L, int meta, const char *name, lua_CFunct
 /* Push the metatable of a class; base: that of its base, or 0. */
 static void rrcl_push_metatable(lua_State *L, const rrc_lua_class *cls, int base)
 {
-    int meta, table;
+    static const luaL_Reg own[] = { { "__tostring", rrc_lua_tostring }, { "__pairs", rrc_lua_pairs },
+                                    { "__close", rrcl_close }, { NULL, NULL } };
+    int meta = lua_gettop(L) + 1, table;
     lua_newtable(L);
-    meta = lua_gettop(L);
     rrcl_push_methods(L, cls, base);
     lua_rawseti(L, meta, RRCL_METHODS);
     for (table = RRCL_GETTERS; table <= RRCL_SETTERS; table++) {
         rrcl_push_properties(L, cls, base, table);
         lua_rawseti(L, meta, table);
     }
-    lua_pushcfunction(L, rrc_lua_tostring);
-    lua_setfield(L, meta, "__tostring");
-    lua_pushcfunction(L, rrc_lua_pairs);
-    lua_setfield(L, meta, "__pairs");
-    lua_pushcfunction(L, rrcl_close);
-    lua_setfield(L, meta, "__close");
+    rrcl_set_functions(L, own);
     rrcl_set_metamethods(L, cls);
     rrcl_set_access(L, meta, "__index", rrcl_index);
     rrcl_set_access(L, meta, "__newindex", rrcl_newindex);
@@ -2027,9 +2017,7 @@ static void rrcl_guard_module(lua_State *L)
     lua_pushlightuserdata(L, rrcl_new_userdata(L, 1));
     lua_pushvalue(L, -2);
     lua_rawset(L, LUA_REGISTRYINDEX);           /* before it has a __gc; 5.1 can lose what luaL_ref keeps, without memory */
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, rrcl_guard_gc);
-    lua_setfield(L, -2, "__gc");
+    rrcl_push_finalizer(L, rrcl_guard_gc);
     lua_setmetatable(L, -2);
     lua_pop(L, 1);
 #else
@@ -2061,19 +2049,16 @@ static int rrcl_search(lua_State *L)
 /* Add rrcl_search to package.searchers (package.loaders in 5.1 and LuaJIT), once in each state. */
 static void rrcl_add_searcher(lua_State *L, rrcl_state *state)
 {
-    int top = lua_gettop(L);
-    luaL_checkstack(L, 4, NULL);
-    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+    static const char *const path[] = { "_LOADED", "package", LUA_VERSION_NUM == 501 ? "loaders" : "searchers" };
+    int top = lua_gettop(L), i;
+    luaL_checkstack(L, 5, NULL);
+    lua_pushvalue(L, LUA_REGISTRYINDEX);
+    for (i = 0; i < 3 && lua_istable(L, -1); i++)
+        lua_getfield(L, -1, path[i]);
     if (!state->has_searcher && lua_istable(L, -1)) {
-        lua_getfield(L, -1, "package");
-        if (lua_istable(L, -1)) {
-            lua_getfield(L, -1, LUA_VERSION_NUM == 501 ? "loaders" : "searchers");
-            if (lua_istable(L, -1)) {
-                lua_pushcfunction(L, rrcl_search);
-                lua_rawseti(L, -2, (int)rrcl_rawlen(L, -2) + 1);
-                state->has_searcher = 1;
-            }
-        }
+        lua_pushcfunction(L, rrcl_search);
+        lua_rawseti(L, -2, (int)rrcl_rawlen(L, -2) + 1);
+        state->has_searcher = 1;
     }
     lua_settop(L, top);
 }
@@ -2469,23 +2454,25 @@ static void rrcl_read_clock(rrcl_state *state)
     state->ticked_in = state->cycle;
 }
 
-/* Make a ticker. Raises. */
-static void rrcl_start_clock(lua_State *L, rrcl_state *state)
+/* Push a new userdata with the __gc of this name. */
+static void rrcl_push_canary(lua_State *L, const char *name)
 {
     rrcl_new_userdata(L, 1);
-    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".clock");
+    lua_getfield(L, LUA_REGISTRYINDEX, name);
     lua_setmetatable(L, -2);
+}
+
+/* Make a ticker. Raises. */
+static int rrcl_new_clock(lua_State *L)
+{
+    rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
+    rrcl_push_canary(L, RRCL_NAME ".clock");
     lua_pushvalue(L, -1);
     lua_xmove(L, state->hidden, 1);
     rrcl_set_canary(state, RRCL_CLOCK_SLOT, &state->ticker);
     lua_pushnil(L);                             /* as in rrcl_new_sentinel */
     lua_replace(L, -2);
     lua_pop(L, 1);
-}
-
-static int rrcl_new_clock(lua_State *L)
-{
-    rrcl_start_clock(L, (rrcl_state *)lua_touserdata(L, 1));
     return 0;
 }
 
@@ -2740,14 +2727,8 @@ static rrcl_proxy *rrcl_need_live(lua_State *L)
 static int rrcl_push_member(lua_State *L, int kind)
 {
     lua_pushvalue(L, 2);
-#if LUA_VERSION_NUM >= 503
-    if ((kind == RRCL_METHODS ? lua_gettable : lua_rawget)(L, lua_upvalueindex(kind)) != LUA_TNIL)
+    if (rrcl_typed(L, (kind == RRCL_METHODS ? lua_gettable : lua_rawget)(L, lua_upvalueindex(kind))) != LUA_TNIL)
         return 1;
-#else
-    (kind == RRCL_METHODS ? lua_gettable : lua_rawget)(L, lua_upvalueindex(kind));
-    if (!lua_isnil(L, -1))
-        return 1;
-#endif
     lua_pop(L, 1);
     return 0;
 }
@@ -3033,13 +3014,6 @@ static int rrcl_newindex(lua_State *L)
 
 /* ---- calls ---- */
 
-typedef struct rrcl_protected {
-    rrcl_state   *state;
-    lua_CFunction function;
-    void         *data;
-    int           status;
-} rrcl_protected;
-
 /* Add the traceback of a thread, from a level on, to the message on top; another thread than L is below
    that. A message of a callback inside of this one has all that there is to say. */
 static void rrcl_add_traceback(lua_State *L, lua_State *thread, int level)
@@ -3075,19 +3049,6 @@ static int rrcl_traceback(lua_State *L)
     return 1;
 }
 
-static int rrcl_call_traced(lua_State *L)
-{
-    rrcl_protected *job = (rrcl_protected *)lua_touserdata(L, 1);
-    lua_settop(L, 0);
-    rrcl_push_function(L, job->state, RRCL_HANDLER, rrcl_traceback);
-    lua_pushcfunction(L, job->function);
-    lua_pushlightuserdata(L, job->data);
-    job->status = lua_pcall(L, 1, 0, 1);
-    if (job->status != 0)
-        rrcl_keep_error(L, job->state, rrcl_error_place(job->state), job->status);
-    return 0;
-}
-
 /* The thread for a call, or NULL. An error that is kept was raised by nobody: it is dropped. */
 static lua_State *rrcl_begin_call(rrcl_state *state)
 {
@@ -3097,37 +3058,12 @@ static lua_State *rrcl_begin_call(rrcl_state *state)
     return L;
 }
 
-/* Call function(L) with the light userdata data, and keep the error. Returns a code of lua_pcall. */
-static int rrcl_protect(rrcl_state *state, lua_CFunction function, void *data)
-{
-    lua_State *L = rrcl_begin_call(state);
-    int status;
-    if (L == NULL)
-        return LUA_ERRRUN;
-    status = rrcl_pcall(L, function, data);
-    if (status != 0)
-        rrcl_keep_error(L, state, rrcl_error_place(state), status);
-    if (state->hidden != NULL)
-        rrcl_use(state, L);
-    return status == RRCL_NO_STACK ? LUA_ERRRUN : status;
-}
-
-RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *data)
-{
-    rrcl_protected job;
-    int status;
-    job.state = (rrcl_state *)rrc_userdata(heap);
-    job.function = function;
-    job.data = data;
-    job.status = 0;
-    status = rrcl_protect(job.state, rrcl_call_traced, &job);
-    return status != 0 ? status : job.status;
-}
-
-/* A call of a callback. format: NULL, or what rrc_lua_callf has. */
+/* A call of a callback, or of a function of C. format: NULL, or what rrc_lua_callf has. */
 typedef struct rrcl_calling {
     rrc_heap          *heap;
     rrcl_state        *state;
+    lua_CFunction      function;        /* NULL: the callback is called */
+    void              *data;            /* ... which is given to the function */
     rrc_object        *callback;
     size_t             n;
     rrc_object *const *args;
@@ -3202,15 +3138,14 @@ static int rrcl_empty_results(rrcl_calling *job, int has_values)
     const char *letter = job->format;
     for (; *letter != '\0' && *letter != '>'; letter++)
         switch (*letter) {
-        case 'o': (void)va_arg(job->list, rrc_object *);    break;
-        case 'b':
-        case 'i': (void)va_arg(job->list, int);             break;
-        case 'I': (void)va_arg(job->list, lua_Integer);     break;
-        case 'n': (void)va_arg(job->list, lua_Number);      break;
-        case 'l': (void)va_arg(job->list, const char *);
-                  (void)va_arg(job->list, size_t);          break;
-        case 's': (void)va_arg(job->list, const char *);    break;
-        default:  return 0;
+        case 'o':           (void)va_arg(job->list, rrc_object *);      break;
+        case 'b': case 'i': (void)va_arg(job->list, int);               break;
+        case 'I':           (void)va_arg(job->list, lua_Integer);       break;
+        case 'n':           (void)va_arg(job->list, lua_Number);        break;
+        case 's':           (void)va_arg(job->list, const char *);      break;
+        case 'l':           (void)va_arg(job->list, const char *);
+                            (void)va_arg(job->list, size_t);            break;
+        default:            return 0;
         }
     for (letter += *letter == '>'; *letter != '\0'; letter++) {
         rrc_object **place;
@@ -3221,11 +3156,10 @@ static int rrcl_empty_results(rrcl_calling *job, int has_values)
                 rrc_decref(job->heap, *place);
             *place = NULL;
             break;
-        case 'b':
-        case 'i': *va_arg(job->list, int *) = 0;            break;
-        case 'I': *va_arg(job->list, lua_Integer *) = 0;    break;
-        case 'n': *va_arg(job->list, lua_Number *) = 0;     break;
-        default:  return 0;
+        case 'b': case 'i': *va_arg(job->list, int *) = 0;              break;
+        case 'I':           *va_arg(job->list, lua_Integer *) = 0;      break;
+        case 'n':           *va_arg(job->list, lua_Number *) = 0;       break;
+        default:            return 0;
         }
     }
     return 1;
@@ -3236,7 +3170,7 @@ static void rrcl_resume(lua_State *L, int n)
 {
     lua_State *co = lua_tothread(L, -n - 1);
     lua_Debug frame;
-    int count = 0, status = lua_status(co);
+    int count = 0, status = lua_status(co), is_closed;
     if (co == L || (status == 0 && lua_getstack(co, 0, &frame)))
         luaL_error(L, "the callback is a coroutine that runs already");
     if (status != LUA_YIELD && (status != 0 || lua_gettop(co) == 0))
@@ -3261,22 +3195,15 @@ static void rrcl_resume(lua_State *L, int n)
         lua_xmove(co, L, count);
         return;
     }
-#if LUA_VERSION_NUM >= 504
-    if (lua_checkstack(co, 1)) {
+    is_closed = LUA_VERSION_NUM >= 504 && lua_checkstack(co, 1);
+    if (is_closed)
         lua_pushvalue(co, -1);                  /* for its variables that are to be closed */
-        lua_xmove(co, L, 1);
-        rrcl_add_traceback(L, co, 0);
-#if LUA_VERSION_NUM >= 505
-        lua_closethread(co, L);
-#else
-        lua_resetthread(co);
-#endif
-        lua_settop(co, 0);
-        lua_error(L);
-    }
-#endif
     lua_xmove(co, L, 1);
     rrcl_add_traceback(L, co, 0);
+    if (is_closed) {
+        rrcl_close_thread(co, L);
+        lua_settop(co, 0);
+    }
     lua_error(L);
 }
 
@@ -3309,7 +3236,12 @@ static int rrcl_call_pushed(lua_State *L)
     luaL_checkstack(L, (int)job->n + 3, "too many arguments");
     lua_settop(L, 0);
     rrcl_push_function(L, job->state, RRCL_HANDLER, rrcl_traceback);
-    rrc_lua_push(L, job->heap, job->callback);
+    if (job->function != NULL) {
+        lua_pushcfunction(L, job->function);
+        lua_pushlightuserdata(L, job->data);
+    } else {
+        rrc_lua_push(L, job->heap, job->callback);
+    }
     if (lua_isnil(L, -1))
         return luaL_error(L, "the callback is gone");
     for (i = 0; i < job->n; i++)
@@ -3320,6 +3252,22 @@ static int rrcl_call_pushed(lua_State *L)
     if (job->format != NULL && job->status == 0)
         rrcl_take_results(L, job, 2);
     return 0;
+}
+
+/* Make the call, and keep its error. Returns a code of lua_pcall. */
+static int rrcl_call(rrcl_calling *job)
+{
+    rrcl_state *state = job->state;
+    lua_State *L = rrcl_begin_call(state);
+    int status;
+    if (L == NULL)
+        return LUA_ERRRUN;
+    status = rrcl_pcall(L, rrcl_call_pushed, job);
+    if (status != 0)
+        rrcl_keep_error(L, state, rrcl_error_place(state), status);
+    if (state->hidden != NULL)
+        rrcl_use(state, L);
+    return status == RRCL_NO_STACK ? LUA_ERRRUN : status != 0 ? status : job->status;
 }
 
 /* The usual call, of what has no need of new proxies: nothing is allocated or raised before the callback
@@ -3367,8 +3315,16 @@ RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc
     if (rrcl_call_existing((rrcl_state *)rrc_userdata(heap), callback, n, args, &status))
         return status;
     rrcl_fill_call(&job, heap, callback, n, args);
-    status = rrcl_protect(job.state, rrcl_call_pushed, &job);
-    return status != 0 ? status : job.status;
+    return rrcl_call(&job);
+}
+
+RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *data)
+{
+    rrcl_calling job;
+    rrcl_fill_call(&job, heap, NULL, 0, NULL);
+    job.function = function;
+    job.data = data;
+    return rrcl_call(&job);
 }
 
 /* Make the results of a format 0. If the format is wrong, the call raises an error that says so. */
@@ -3386,10 +3342,8 @@ static int rrcl_call_format(rrcl_calling *job, const char *format, va_list list)
     int status;
     rrcl_set_format(job, format, list);
     va_copy(job->list, list);
-    status = rrcl_protect(job->state, rrcl_call_pushed, job);
+    status = rrcl_call(job);
     va_end(job->list);
-    if (status == 0)
-        status = job->status;
     if (status != 0 && !job->is_wrong) {
         job->format = format;
         va_copy(job->list, list);
@@ -3510,16 +3464,12 @@ static int rrcl_set_member(lua_State *L)
 #if LUA_VERSION_NUM >= 503
 static int rrcl_end_emit(lua_State *L, int status, lua_KContext context)
 {
-    (void)L;
-    (void)status;
-    (void)context;
-    return 0;
+    return (void)L, (void)status, (void)context, 0;
 }
 #elif LUA_VERSION_NUM == 502
 static int rrcl_end_emit(lua_State *L)
 {
-    (void)L;
-    return 0;
+    return (void)L, 0;
 }
 #else
 #define lua_callk(L, n, results, context, function) lua_call((L), (n), (results))
@@ -3592,14 +3542,12 @@ static int rrcl_run_scope(lua_State *L)
 
 RRC_LUA_API int rrc_lua_scope(lua_State *L, rrc_heap *heap, rrc_lua_scoped function, rrc_object **refs, size_t n)
 {
-    rrcl_scope scope;
+    rrcl_scope scope = { function, refs };
     size_t i;
     int status;
     for (i = 0; i < n; i++)
         refs[i] = NULL;
     luaL_checkstack(L, 3, NULL);
-    scope.function = function;
-    scope.refs = refs;
     lua_pushcfunction(L, rrcl_run_scope);
     lua_insert(L, 1);
     lua_pushlightuserdata(L, &scope);
@@ -3668,9 +3616,8 @@ static void rrcl_take_back_step(rrcl_state *state, const rrcl_step_state *before
 
 static int rrcl_step(rrcl_state *state)
 {
-    rrcl_step_state before;
+    rrcl_step_state before = state->step;
     int code;
-    before = state->step;
     rrcl_begin_step(state);
     state->searches = SIZE_MAX;
     state->in_step++;
@@ -3716,11 +3663,10 @@ static size_t rrcl_do_units(rrcl_state *state, size_t max)
 static int rrcl_slice(rrcl_state *state, size_t max)
 {
     rrc_closed_stats before, after;
-    rrcl_step_state step;
+    rrcl_step_state step = state->step;
     size_t units;
     if (state->in_step)
         return 0;
-    step = state->step;
     if (step.stage != RRCL_STEP_OPEN)
         rrcl_begin_step(state);
     rrc_closed_get_stats(state->heap, &before);
@@ -4031,13 +3977,9 @@ static void rrcl_pace(lua_State *L, rrcl_state *state)
    made in the cycle. But Lua calls hundreds of finalizers in a row, which can be a whole step. So where a step takes
    long, and the last cycle saw many new objects, the first sentinel makes no others: the calls that make objects pay
    for the step. */
-static int rrcl_sentinel_gc(lua_State *L);
-
 static void rrcl_push_sentinel(lua_State *L, rrcl_state *state)
 {
-    rrcl_new_userdata(L, 1);
-    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
-    lua_setmetatable(L, -2);
+    rrcl_push_canary(L, RRCL_NAME ".sentinel");
     state->sentinels++;
 }
 
@@ -4358,49 +4300,32 @@ static void rrcl_fill_hidden(lua_State *L, rrcl_state *state)
     state->hidden = hidden;
 }
 
-/* The metatable of this name in the registry has this __gc. */
-static void rrcl_set_finalizer(lua_State *L, const char *name, lua_CFunction function)
-{
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, function);
-    lua_setfield(L, -2, "__gc");
-    lua_setfield(L, LUA_REGISTRYINDEX, name);
-}
-
 static int rrcl_open_protected(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
+    static const rrc_closed_desc closed = { rrcl_pin, rrcl_new_node, rrcl_write_node, rrcl_join, rrcl_watch, rrcl_forget,
+                                            rrcl_is_cell_live, 0, 1 };
     rrc_desc desc;
-    rrc_closed_desc closed;
     rrcl_closer *closer = (rrcl_closer *)rrcl_new_userdata(L, sizeof *closer);
     memset(closer, 0, sizeof *closer);
     closer->config = rrcl_config;
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, rrcl_closer_gc);
-    lua_setfield(L, -2, "__gc");
+    rrcl_push_finalizer(L, rrcl_closer_gc);
     lua_setmetatable(L, -2);
     lua_pushvalue(L, -1);
     lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
     rrcl_fill_hidden(L, state);
     rrcl_grow_slots(L, state);
-    rrcl_set_finalizer(L, RRCL_NAME ".sentinel", rrcl_sentinel_gc);
-    rrcl_set_finalizer(L, RRCL_NAME ".clock", rrcl_clock_gc);
+    rrcl_push_finalizer(L, rrcl_sentinel_gc);
+    lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
+    rrcl_push_finalizer(L, rrcl_clock_gc);
+    lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".clock");
     if (RRCL_HAS_MODES)
-        rrcl_start_clock(L, state);
+        rrcl_new_clock(L);
     memset(&desc, 0, sizeof desc);
     desc.userdata = state;
     desc.collect = rrcl_collect;
     desc.realloc = rrcl_heap_realloc;
     desc.native_bytes = rrcl_native_bytes;
-    memset(&closed, 0, sizeof closed);
-    closed.pin = rrcl_pin;
-    closed.watch = rrcl_watch;
-    closed.forget = rrcl_forget;
-    closed.new_node = rrcl_new_node;
-    closed.write_node = rrcl_write_node;
-    closed.join = rrcl_join;
-    closed.is_live = rrcl_is_cell_live;
-    closed.collects_at_once = 1;
     lua_getglobal(L, "collectgarbage");
     state->collectgarbage = lua_topointer(L, -1);
 #if LUA_VERSION_NUM >= 502
