@@ -596,7 +596,7 @@ class TestCollector < Minitest::Test
       rescue RuntimeError => e
         e.message[/there.*Ractors/]
       end
-      print said.uniq.join(" "), ", ", Nodes.dead.size
+      print said.uniq.join(" "), ", ", Nodes.finalized.size
       r.send(2)
       value_of(r)
       sleep 0.01 while Ractor.count > 1
