@@ -285,15 +285,7 @@ RRC_LUA_API int rrc_lua_drop_error(rrc_heap *heap);
 /* For a method that holds references while it calls what can raise. function(L, refs) is called with
    the method's arguments on the stack, and its results are those of the method. It keeps its references
    in refs, which has room for n and is made empty first. When it has returned or raised, they are
-   dropped. Check the arguments before: messages name the method then. Raises what it raises.
-
-       static int add(lua_State *L)
-       {
-           rrc_object *refs[2];
-           rrc_lua_check(L, 1, &List);
-           return rrc_lua_scope(L, rrc_lua_heap(L), add_with, refs, 2);
-       }
-*/
+   dropped. Check the arguments before: messages name the method then. Raises what it raises. */
 typedef int (*rrc_lua_scoped)(lua_State *L, rrc_object **refs);
 RRC_LUA_API int rrc_lua_scope(lua_State *L, rrc_heap *heap, rrc_lua_scoped function, rrc_object **refs, size_t n);
 
@@ -337,16 +329,8 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
 /* >>implementation
  * ===========================================================================
  * Lua's collector has no hook in its marking, so it is not driven but informed (see
- * >>mirror in rawrefcount.h). A hidden thread has these on its stack:
+ * >>mirror in rrc_closed.h). A hidden thread has tables on its stack:
  *
- *   CLASSES   number of a class -> its metatable
- *   ..ERROR   what rrc_lua_call kept, and what finalizers raised in rrc_lua_collect
- *   RESERVE   a thread for callbacks when no other is known
- *   NO_STACK_ERROR   the message when the caller's stack is full
- *   HANDLER   the function that adds a traceback to an error
- *   SPARE     a proxy without an object: see rrcl_need_spare
- *   SLOT_ERROR   what rrc_lua_call kept in a slot that pending work runs
- *   NEW_NODE  what rrcl_new_node has made
  *   VALUES    slot -> a Lua object, weakly: what is in there lives
  *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
  *   OWNERS    a Lua object that C refers to, or a node with fields of scripts -> its slot,
@@ -490,8 +474,16 @@ static int rrcl_try(lua_State *L, lua_CFunction function, void *data)
 
 /* The places on the stack of the hidden thread. */
 enum {
-    RRCL_CLASSES = 1, RRCL_CALL_ERROR, RRCL_COLLECT_ERROR, RRCL_RESERVE,
-    RRCL_NO_STACK_ERROR, RRCL_HANDLER, RRCL_SPARE, RRCL_SLOT_ERROR, RRCL_NEW_NODE, RRCL_PLACES = RRCL_NEW_NODE
+    RRCL_CLASSES = 1,               /* number of a class -> its metatable */
+    RRCL_CALL_ERROR,                /* what rrc_lua_call kept */
+    RRCL_SLOT_ERROR,                /* ... in a slot that pending work runs */
+    RRCL_COLLECT_ERROR,             /* what finalizers raised in rrc_lua_collect */
+    RRCL_NO_STACK_ERROR,            /* the message when the caller's stack is full */
+    RRCL_RESERVE,                   /* a thread for callbacks when no other is known */
+    RRCL_HANDLER,                   /* the function that adds a traceback to an error */
+    RRCL_SPARE,                     /* a proxy without an object: see rrcl_need_spare */
+    RRCL_NEW_NODE,                  /* what rrcl_new_node has made */
+    RRCL_PLACES = RRCL_NEW_NODE
 };
 
 /* The tables of a shard, behind these places. (In 5.1 and LuaJIT, C can use 8000 places of a stack.) */
@@ -943,12 +935,11 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
         return;
     if (is_new && shard % 64 == 0)
         state->revived = (uint32_t *)rrcl_realloc_or_raise(L, state->revived, (shard + 64) * sizeof *state->revived);
-#if LUA_VERSION_NUM >= 502
-    if (old_count >= RRCL_MOST_SLOTS || !lua_checkstack(state->hidden, RRCL_TABLES + LUA_MINSTACK))
-        luaL_error(L, "too many objects of C");
-#endif
 #if LUA_VERSION_NUM == 501
     rrcl_replace_hidden(L, state, top + 1);
+#else
+    if (old_count >= RRCL_MOST_SLOTS || !lua_checkstack(state->hidden, RRCL_TABLES + LUA_MINSTACK))
+        luaL_error(L, "too many objects of C");
 #endif
     lua_xmove(L, state->hidden, 2 + is_new);
     lua_settop(L, top);
@@ -1313,11 +1304,9 @@ RRC_LUA_API int rrc_lua_is_value(rrc_heap *heap, const rrc_object *ob)
 RRC_LUA_API const char *rrc_lua_string(rrc_heap *heap, const rrc_object *ob, size_t *size)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    int is_value = state->hidden != NULL && rrc_lua_is_value(heap, ob);
+    const rrc_cell *cell = is_value ? ((const rrcl_value *)(const void *)ob)->cell : NULL;
     const char *result = NULL;
-    const rrc_cell *cell;
-    if (state->hidden == NULL || !rrc_lua_is_value(heap, ob))
-        return NULL;
-    cell = ((const rrcl_value *)(const void *)ob)->cell;
     if (cell == NULL)
         return NULL;
     rrcl_get(state, RRCL_VALUES, rrcl_slot_of(cell));
@@ -2493,7 +2482,7 @@ static int rrcl_clock_gc(lua_State *L)
 /* >>wrappers
  * Foreign code can take a reference to the foreign object of a wrapper (tp_outside in rawrefcount.h), and tells nobody.
  * So a wrapper that Lua refers to stays rooted, whatever a step finds, but for collections at once (collects_at_once
- * in rawrefcount.h): rrc_lua_collect first runs the finalizers that wait, and stops the collector. Then nobody runs
+ * in rrc_closed.h): rrc_lua_collect first runs the finalizers that wait, and stops the collector. Then nobody runs
  * from the moment when the header has weighed the wrappers until Lua has found the dead, and calls the first __gc. Lua
  * finalizes what is newest first. That is a sentinel, made just before, which roots the wrappers that live. If Lua has
  * found dead all the same while that one was made, as memory was lacking, or if finalizers still wait, as one of them
@@ -2562,12 +2551,12 @@ static int rrcl_thread_uses(lua_State *L, const rrcl_proxy *proxy, int level)
         lua_getinfo(L, "f", &frame);
         is_c = lua_iscfunction(L, -1);
         lua_pop(L, 1);
-        for (i = 1; is_c && !is_found && lua_getlocal(L, &frame, i) != NULL; i++) {
+        for (i = 1; is_c && lua_getlocal(L, &frame, i) != NULL; i++) {
             is_found = lua_touserdata(L, -1) == proxy;
             lua_pop(L, 1);
+            if (is_found)
+                return 1;
         }
-        if (is_found)
-            return 1;
     }
     return 0;
 }
@@ -3420,14 +3409,10 @@ static int rrcl_get_member(lua_State *L)
 static void rrcl_check_value(lua_State *L, const rrc_lua_member *member)
 {
     switch (member->kind) {
-    case 'i':
-    case 'I':
+    case 'i': case 'I': case 'n':
         luaL_checknumber(L, 2);
-        if (!rrcl_is_whole(L, 2, member->kind == 'i'))
+        if (member->kind != 'n' && !rrcl_is_whole(L, 2, member->kind == 'i'))
             luaL_argerror(L, 2, lua_pushfstring(L, "integer expected, got %s", lua_tostring(L, 2)));
-        break;
-    case 'n':
-        luaL_checknumber(L, 2);
         break;
     case 't':
         if (!lua_isnil(L, 2))
@@ -4000,9 +3985,7 @@ static int rrcl_more_sentinels(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
     size_t wanted = 2 * state->used * RRCL_UNITS_OF_A_SLOT / RRCL_UNITS_OF_A_SENTINEL;  /* memory can double */
-    size_t most = state->sentinels + 3;
-    if (most < RRCL_SENTINELS)
-        most = RRCL_SENTINELS;
+    size_t most = state->sentinels + 3 > RRCL_SENTINELS ? state->sentinels + 3 : RRCL_SENTINELS;
     while (state->sentinels <= wanted && state->sentinels < most) {
         rrcl_push_sentinel(L, state);
         lua_pushnil(L);
@@ -4286,13 +4269,12 @@ static void rrcl_fill_hidden(lua_State *L, rrcl_state *state)
     lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".hidden");
     lua_checkstack(hidden, 20);
     lua_settop(hidden, RRCL_PLACES);
-    lua_pushliteral(L, "stack overflow: no room to call Lua");
-    lua_xmove(L, hidden, 1);
-    lua_replace(hidden, RRCL_NO_STACK_ERROR);
     lua_newtable(L);
     lua_newthread(L);
     lua_pushcfunction(L, rrcl_traceback);
-    lua_xmove(L, hidden, 3);
+    lua_pushliteral(L, "stack overflow: no room to call Lua");
+    lua_xmove(L, hidden, 4);
+    lua_replace(hidden, RRCL_NO_STACK_ERROR);
     lua_replace(hidden, RRCL_HANDLER);
     lua_replace(hidden, RRCL_RESERVE);
     lua_replace(hidden, RRCL_CLASSES);
