@@ -537,7 +537,7 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 
 /* Where a metatable keeps what a class based on it starts from; and the upvalues of its __index
    and __newindex: the fallback is that of the class. */
-enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS, RRCL_FALLBACK };
+enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS, RRCL_FALLBACK, RRCL_INFO = RRCL_FALLBACK };
 
 #define RRCL_NAME "rawrefcount"
 
@@ -552,10 +552,9 @@ typedef struct rrcl_value {
     int        is_boxed;            /* see rrcl_push_box */
 } rrcl_value;
 
-typedef struct rrcl_class_info {
-    const rrc_lua_class    *cls;
-    int                     number;     /* of its metatable in CLASSES */
-    struct rrcl_class_info *next;
+typedef struct rrcl_class_info {    /* its metatable keeps it */
+    const rrc_lua_class *cls;
+    int                  number;    /* of its metatable in CLASSES */
 } rrcl_class_info;
 
 /* A userdata that is garbage from the start, in a slot of its own: see rrcl_sees_end. */
@@ -589,7 +588,6 @@ typedef struct rrcl_state {
     uint32_t    slot_count;         /* with slot 0, which stays empty */
     const rrc_cell *in_hand;        /* the Lua object of this cell is on top of the hidden thread; NULL: unknown */
     rrc_map     classes;            /* rrc_lua_class, and rrc_type -> rrcl_class_info */
-    rrcl_class_info *first_class;
     int         class_count;
     struct rrcl_proxy *spare;       /* is in SPARE; NULL: there is none */
     const rrc_type *spare_type;     /* the last one had the class of this type */
@@ -1512,10 +1510,7 @@ static void rrcl_give_table(lua_State *L, rrcl_proxy *proxy)
 /* Empty the list of the node on top, from `first` on. */
 static void rrcl_truncate_node(lua_State *L, size_t first)
 {
-    for (;; first++) {
-        lua_rawgeti(L, -1, (int)first);
-        if (lua_isnil(L, -1))
-            break;
+    for (; rrcl_typed(L, lua_rawgeti(L, -1, (int)first)) != LUA_TNIL; first++) {
         lua_pop(L, 1);
         lua_pushnil(L);
         lua_rawseti(L, -2, (int)first);
@@ -1553,11 +1548,10 @@ static int rrcl_make_node(lua_State *L)
     if (proxy != NULL && proxy->has_table) {
         rrcl_get_uservalue(L, -1);
         rrcl_truncate_node(L, 1);           /* that of a dying proxy can still have a list */
-        lua_xmove(L, state->hidden, 1);
     } else {
         lua_pushvalue(L, 2);
-        lua_xmove(L, state->hidden, 1);
     }
+    lua_xmove(L, state->hidden, 1);
     lua_replace(state->hidden, RRCL_NEW_NODE);
     return 0;
 }
@@ -1782,18 +1776,6 @@ static int rrcl_close(lua_State *L);
 static int rrcl_proxy_gc(lua_State *L);
 static int rrcl_raise_again(lua_State *L, int status);
 
-/* A table that also finds what the one at index `base` (0: none) has. */
-static void rrcl_push_inheriting(lua_State *L, int base)
-{
-    lua_newtable(L);
-    if (base == 0)
-        return;
-    lua_createtable(L, 0, 1);
-    lua_pushvalue(L, base);
-    lua_setfield(L, -2, "__index");
-    lua_setmetatable(L, -2);
-}
-
 static void rrcl_set_functions(lua_State *L, const luaL_Reg *functions)
 {
     for (; functions != NULL && functions->name != NULL; functions++) {
@@ -1891,12 +1873,13 @@ static void rrcl_push_properties(lua_State *L, const rrc_lua_class *cls, int bas
 static void rrcl_push_methods(lua_State *L, const rrc_lua_class *cls, int base)
 {
     const rrc_lua_constant *constant;
-    if (base != 0)
+    lua_newtable(L);
+    if (base != 0) {
+        lua_createtable(L, 0, 1);
         lua_rawgeti(L, base, RRCL_METHODS);
-    rrcl_push_inheriting(L, base != 0 ? lua_gettop(L) : 0);
-    if (base != 0)
-        lua_remove(L, -2);
-    if (base == 0) {
+        lua_setfield(L, -2, "__index");
+        lua_setmetatable(L, -2);
+    } else {
         lua_pushcfunction(L, rrcl_close);
         lua_setfield(L, -2, "close");
     }
@@ -1954,7 +1937,7 @@ static void rrcl_get_metatable(lua_State *L, rrcl_state *state, int number)
 
 static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const rrc_lua_class *cls)
 {
-    rrcl_class_info *info = (rrcl_class_info *)rrc_map_get(&state->classes, cls);
+    rrcl_class_info *info = (rrcl_class_info *)rrc_map_get(&state->classes, cls), *known;
     int base = 0;
     if (info != NULL)
         return info;
@@ -1966,11 +1949,13 @@ static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const 
     rrcl_push_metatable(L, cls, base);
     if (base != 0)
         lua_remove(L, base);
+    info = (rrcl_class_info *)rrcl_new_userdata(L, sizeof *info);
+    lua_rawseti(L, -2, RRCL_INFO);
     rrcl_need_open(L, state);
-    info = (rrcl_class_info *)rrc_map_get(&state->classes, cls);
-    if (info != NULL) {                         /* a finalizer made it known just now */
+    known = (rrcl_class_info *)rrc_map_get(&state->classes, cls);
+    if (known != NULL) {                        /* a finalizer made it known just now */
         lua_pop(L, 1);
-        return info;
+        return known;
     }
     if (rrc_map_reserve(state->heap, &state->classes, 2) != RRC_OK)
         luaL_error(L, "not enough memory");
@@ -1979,11 +1964,8 @@ static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const 
     lua_insert(L, -2);
     lua_rawseti(L, -2, state->class_count + 1);
     lua_pop(L, 1);
-    info = (rrcl_class_info *)rrcl_realloc_or_raise(L, NULL, sizeof *info);
     info->cls = cls;
     info->number = ++state->class_count;
-    info->next = state->first_class;
-    state->first_class = info;
     state->spare_type = NULL;                   /* its type may have no plain class any more */
     rrc_map_put(&state->classes, cls, info);
     if (cls->type != NULL && rrc_map_get(&state->classes, cls->type) == NULL)
@@ -4099,11 +4081,6 @@ static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
 
 static void rrcl_free_tables(rrcl_state *state)
 {
-    while (state->first_class != NULL) {
-        rrcl_class_info *info = state->first_class;
-        state->first_class = info->next;
-        (void)RRC_LUA_REALLOC(info, 0);
-    }
     rrc_map_free(state->heap, &state->classes);
     (void)RRC_LUA_REALLOC(state->revived, 0);
     (void)RRC_LUA_REALLOC(state->closed, 0);
