@@ -917,6 +917,7 @@ static void the_clock_ticks_once_for_each_cycle(void)
     rrcl_state *state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
     uint32_t clock, i;
     lua_gc(L, LUA_GCSTOP, 0);
+    lua_gc(L, LUA_GCCOLLECT, 0);                /* 5.5 can have ended a cycle while the state was opened */
     clock = state->ticker.ended;
     for (i = 1; i < 5; i++) {
         rrcl_read_clock(state);
