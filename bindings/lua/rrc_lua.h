@@ -1,6 +1,6 @@
 /* rrc_lua.h - version 2.0.0
  * Reference-counted C objects in stock Lua, without leaks through callbacks: Lua 5.1
- * to 5.5 and LuaJIT, unmodified. One file beside rawrefcount.h.
+ * to 5.5 and LuaJIT, unmodified. One file beside rawrefcount.h and rrc_closed.h.
  *
  *     #define RAWREFCOUNT_IMPLEMENTATION      // in exactly one file of the module
  *     #define RRC_LUA_IMPLEMENTATION
@@ -97,10 +97,9 @@ extern "C" {
 extern "C" {
 #endif
 
-/* A property: ob.name calls get(ob), ob.name = value calls set(ob, value); with the
-   arguments on the stack, as for any lua_CFunction. NULL: it cannot be read (written).
-   Errors of both, such as luaL_checkstring's, are raised where the script uses the
-   property, with its name: "bad value for text of Button (string expected, got nil)". */
+/* A property: ob.name calls get(ob), ob.name = value calls set(ob, value); with the arguments on the stack, as for
+   any lua_CFunction. NULL: it cannot be read (written). Errors of both, such as luaL_checkstring's, are raised where
+   the script uses the property, with its name: "bad value for text of Button (string expected, got nil)". */
 typedef struct rrc_lua_property {
     const char   *name;
     lua_CFunction get, set;
@@ -184,10 +183,9 @@ RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes
 
 /* ---- objects in Lua ---- */
 
-/* Push the proxy of ob, or the value ob stands for; nil for NULL. An ob whose type has
-   no class gets a proxy that can do nothing but close and tostring. nil also for a
-   value that is gone for good (see README.md). Raises, also for an ob whose tp_dealloc
-   runs. [O(1)] */
+/* Push the proxy of ob, or the value ob stands for; nil for NULL. An ob whose type has no class gets a proxy that
+   can do nothing but close and tostring. nil also for a value that is gone for good (see README.md). Raises, also
+   for an ob whose tp_dealloc runs. [O(1)] */
 RRC_LUA_API void rrc_lua_push(lua_State *L, rrc_heap *heap, rrc_object *ob);
 
 /* For a constructor: push ob and drop the caller's reference, in any case. NULL raises
@@ -198,10 +196,9 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob);
    proxy, which holds it. Raises. */
 RRC_LUA_API rrc_object *rrc_lua_new(lua_State *L, const rrc_type *type);
 
-/* The ob of an argument, which must be a proxy of this class or one based on it (NULL:
-   of any). Else raises an error that names both, or says that it was closed. test
-   returns NULL instead. Borrowed: ob is valid as long as the argument is on the stack of this C function, even if code
-   that runs meanwhile closes it. [O(depth of the class)] */
+/* The ob of an argument, which must be a proxy of this class or one based on it (NULL: of any). Else raises an error
+   that names both, or says that it was closed. test returns NULL instead. Borrowed: ob is valid as long as the
+   argument is on the stack of this C function, even if code that runs meanwhile closes it. [O(depth of the class)] */
 RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class *cls);
 RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_class *cls);
 
@@ -247,10 +244,9 @@ RRC_LUA_API int rrc_lua_is_value(rrc_heap *heap, const rrc_object *ob);
    be NULL). NULL if it does not stand for a string. Valid as long as ob. Never raises. [O(1)] */
 RRC_LUA_API const char *rrc_lua_string(rrc_heap *heap, const rrc_object *ob, size_t *size);
 
-/* Call the value of `callback` with these obs as arguments. Results are dropped. Returns
-   0, or a code of lua_pcall: the error, with a traceback, is kept for rrc_lua_raise.
-   Never raises. What is called cannot yield, as C functions wait for it. A coroutine is resumed, and its next yield
-   returns. */
+/* Call the value of `callback` with these obs as arguments. Results are dropped. Returns 0, or a code of lua_pcall:
+   the error, with a traceback, is kept for rrc_lua_raise. Never raises. What is called cannot yield, as C functions
+   wait for it. A coroutine is resumed, and its next yield returns. */
 RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args);
 
 /* The same with values of C, and with results: a letter of the format for each argument, and after
@@ -297,10 +293,9 @@ RRC_LUA_API int rrc_lua_scope(lua_State *L, rrc_heap *heap, rrc_lua_scoped funct
    garbage goes with the next cycle. RRC_OK or a code. [O(tracked objects)] */
 RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap);
 
-/* Do a slice of a step, for a program that must not stop for long, such as a loop of frames. A step is begun
-   if none is open. max is the number of units, each some 10 to 100 ns; 0 means all that is left. Returns 1 if
-   the step has ended, and 0 if it is still open, or if none can be made now. Deallocs that wait are run, at
-   most max. [O(max)] */
+/* Do a slice of a step, for a program that must not stop for long, such as a loop of frames. A step is begun if none
+   is open. max is the number of units, each some 10 to 100 ns; 0 means all that is left. Returns 1 if the step has
+   ended, and 0 if it is still open, or if none can be made now. Deallocs that wait are run, at most max. [O(max)] */
 RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max);
 
 /* Collect all garbage of both heaps now, in one to three rounds of collections. Returns how many objects of C were
@@ -313,11 +308,10 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap);
    before the call. See README.md. Where a function runs in L, this raises an error. Else it never raises. */
 RRC_LUA_API void rrc_lua_close(lua_State *L);
 
-/* An object's memory outside of Lua grew by `change` bytes (or shrank): the same as
-   rrc_native_bytes. Lua is made to collect as if it had allocated them itself, but seldom
-   when much of it lives: see README.md. Can be called from any C code; the work is done by
-   later calls that allocate in Lua. Never raises. If the type has tp_size, rrc_lua_push
-   measures the object when it makes a proxy: then call rrc_measure if it grows. [O(1)] */
+/* An object's memory outside of Lua grew by `change` bytes (or shrank): the same as rrc_native_bytes. Lua is made to
+   collect as if it had allocated them itself, but seldom when much of it lives: see README.md. Can be called from
+   any C code; the work is done by later calls that allocate in Lua. Never raises. If the type has tp_size,
+   rrc_lua_push measures the object when it makes a proxy: then call rrc_measure if it grows. [O(1)] */
 RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
 
 #ifdef __cplusplus
