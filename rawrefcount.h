@@ -1836,19 +1836,15 @@ typedef enum rrci_news {
     RRCI_NEWS_HELD,             /* C or the header has got hold of a watched object: the layer ends its watch */
     RRCI_NEWS_LET_GO,           /* C has dropped its last reference to it, and a link holds it */
     RRCI_NEWS_WEIGHED,          /* the search has seen it first, and it is not watched: the layer begins its watch */
-    RRCI_NEWS_LINKING_P, RRCI_NEWS_LINKING_O,       /* a link is about to be made */
-    RRCI_NEWS_LINKED_P, RRCI_NEWS_LINKED_O,         /* it is made, but the bias may not be there yet */
     RRCI_NEWS_PARTING,          /* a P link is about to be dissolved, and p is there */
-    RRCI_NEWS_UNLINKING,        /* the record of its link is gone; its link field and its bias go next */
     RRCI_NEWS_UNLINKED,
-    RRCI_NEWS_TRACKED,
     RRCI_NEWS_UNTRACKING,       /* it is about to be untracked */
     RRCI_NEWS_ASIDE,            /* it is garbage, or kept for it, and is about to wait */
     RRCI_NEWS_RETURNED,         /* it waits no more */
     RRCI_NEWS_KEEP,             /* the header holds this unlinked wrapper, because others refer to its foreign object */
     RRCI_NEWS_KEEP_NO_MORE,
     RRCI_NEWS_LEFT,             /* its tp_dealloc has ended, and it is still there */
-    RRCI_NEWS_FREED             /* its memory is about to be freed */
+    RRCI_NEWS_FREED             /* its memory is about to be freed, and the first of the layer's words is not 0 */
 } rrci_news;
 
 struct rrci_checker;
@@ -2673,7 +2669,7 @@ RRCI_ALWAYS_INLINE void rrci_tell(rrc_heap *heap, rrc_object *ob, rrci_news news
    with a layer only.) */
 static int rrci_is_held_for_others(const rrc_heap *heap, rrc_object *ob)
 {
-    return heap->layer != NULL && heap->layer->keeps(ob);
+    return RRCI_HAS_WRAPPERS(heap) && heap->layer != NULL && heap->layer->keeps(ob);
 }
 
 static void rrci_hold_for_others(rrc_heap *heap, rrc_object *ob, int on)
@@ -4597,7 +4593,9 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_free_block(rrc_heap *heap, rrc_object *ob, r
     rrci_is_gone(heap, ob);
     if (call != NULL)
         call->ob = NULL;                /* what is at this address later is another object */
-    rrci_tell(heap, ob, RRCI_NEWS_FREED);
+    if (RRCI_UNLIKELY(RRCI_LISTENS(heap)) && rrci_is_gc_type(type)
+        && *(void **)(void *)(is_sized ? memory + sizeof(rrci_var_head) : memory) != NULL)
+        rrci_tell_layer(heap, ob, RRCI_NEWS_FREED);
     if (is_sized && ((rrci_var_head *)(void *)memory)->is.native > 0)
         rrc_native_bytes(heap, -(ptrdiff_t)((rrci_var_head *)(void *)memory)->is.native);
     if (type->tp_basicsize > 0) {
@@ -4917,9 +4915,7 @@ RRCI_ALWAYS_INLINE int rrci_apply_rule(rrc_heap *heap, rrc_object *ob, intptr_t 
 /* ... and the layer is told. */
 static RRCI_NOINLINE int rrci_apply_rule_and_tell(rrc_heap *heap, rrc_object *ob, intptr_t count)
 {
-    int is_layers = rrci_is_layers(heap, ob);
-    rrci_tell(heap, ob, RRCI_NEWS_UNLINKING);
-    if (!rrci_apply_rule(heap, ob, count, 1, is_layers))
+    if (!rrci_apply_rule(heap, ob, count, 1, rrci_is_layers(heap, ob)))
         return 0;
     rrci_tell(heap, ob, RRCI_NEWS_UNLINKED);
     return 1;
@@ -5203,14 +5199,13 @@ typedef struct rrci_new_link {
     const char *function;
 } rrci_new_link;
 
-/* May this link be made? If so, reserve its memory, so that rrci_make_link cannot fail. Returns a code. */
+/* May this link be made, in a state that lets the mutator do so? If so, reserve its memory, so that rrci_make_link
+   cannot fail. Returns a code. */
 static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function,
                          rrci_new_link *made)
 {
     rrc_object *former = NULL;
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
-    if (code != RRC_OK)
-        return code;
+    int code;
     if (p == NULL || ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, p, p == NULL ? "p is NULL" : "ob is NULL");
     if (rrci_is_freed(ob))
@@ -5248,9 +5243,9 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
     return RRC_OK;
 }
 
-/* p is about to hold ob, and ob is watched, slots are running, or there is a layer: ob may be garbage, or what a slot
+/* p is about to hold ob, and ob is watched, slots are running, or there are wrappers: ob may be garbage, or what a slot
    was called for, or be held for others. */
-static RRCI_COLD void rrci_hold_by_link(rrc_heap *heap, rrc_object *ob, int is_p)
+static RRCI_COLD void rrci_hold_by_link(rrc_heap *heap, rrc_object *ob)
 {
     rrci_slot_call *call = rrci_slot_call_of(&heap->calls, ob);
     if (rrci_is_condemned(heap, ob)) {
@@ -5264,7 +5259,8 @@ static RRCI_COLD void rrci_hold_by_link(rrc_heap *heap, rrc_object *ob, int is_p
         rrci_hold_for_others(heap, ob, 0);
         RRC_REFCNT(ob)--;
     }
-    rrci_tell(heap, ob, is_p ? RRCI_NEWS_LINKING_P : RRCI_NEWS_LINKING_O);
+    if (rrci_is_layers(heap, ob))
+        rrci_tell_layer(heap, ob, RRCI_NEWS_HELD);
 }
 
 /* Make a link of which rrci_may_link has said that it may be made. */
@@ -5277,8 +5273,8 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         rrci_part(heap, made->former);
     if (RRC_LINK(ob) != NULL)
         rrci_prepare_to_relink(heap, ob);
-    if (RRCI_UNLIKELY(RRC_REFCNT(ob) < 0 || heap->calls.slot_calls != NULL || RRCI_LISTENS(heap)))
-        rrci_hold_by_link(heap, ob, (kind & RRCI_O) == 0);
+    if (RRCI_UNLIKELY(RRC_REFCNT(ob) < 0 || heap->calls.slot_calls != NULL || RRCI_HAS_WRAPPERS(heap)))
+        rrci_hold_by_link(heap, ob);
     if (rrci_is_tracked(ob))
         rrci_forget_cleared(&heap->tracked, rrci_gc_head_of(ob));
     RRC_LINK(ob) = p;
@@ -5294,7 +5290,6 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
     if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
         *RRC_HOST_SLOT(heap, p) = ob;
     RRCI_END_HOOK(heap);
-    rrci_tell(heap, ob, (kind & RRCI_O) == 0 ? RRCI_NEWS_LINKED_P : RRCI_NEWS_LINKED_O);
     rrci_note_change(heap, ob);
     if ((kind & RRCI_O) == 0 && rrci_host_goes_on_marking(heap))
         rrci_trace_p(heap, p);
@@ -5309,7 +5304,9 @@ static RRCI_COLD int rrci_any_p_is_refused(rrc_heap *heap, const rrci_new_link *
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
 {
     rrci_new_link made = { { NULL, NULL }, 0, NULL, NULL };     /* compilers may not see that errors are not RRC_OK */
-    int code = rrci_may_link(heap, p, ob, kind, function, &made);
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code == RRC_OK)
+        code = rrci_may_link(heap, p, ob, kind, function, &made);
     if (code == RRC_OK && RRCI_HAS_PLACES(heap))
         return rrci_any_p_is_refused(heap, &made);
     if (code == RRC_OK)
@@ -5331,9 +5328,7 @@ RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
 static int rrci_may_link_kind(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function,
                               rrci_new_link *made)
 {
-    int which = kind & (RRC_P | RRC_O), code = rrci_gate(heap, RRCI_MUTATES, function);
-    if (code != RRC_OK)
-        return code;
+    int which = kind & (RRC_P | RRC_O);
     if ((which != RRC_P && which != RRC_O) || (kind & ~(RRC_P | RRC_O | RRC_LIGHT | RRC_GIVE)) != 0)
         return rrci_error(heap, RRC_EKIND, function, ob, p, "");
     if (ob != NULL && (kind & RRC_GIVE) != 0 && rrc_refcnt(ob) <= (rrci_is_deferred(ob) || rrci_is_listed(heap, ob)))
@@ -5348,17 +5343,16 @@ static void rrci_make_link_kind(rrc_heap *heap, const rrci_new_link *made, int k
     rrci_make_link(heap, made);
     if (RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)
         RRC_REFCNT(ob) += (kind & RRC_LIGHT) != 0 ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
-    if ((kind & RRC_GIVE) != 0) {
+    if ((kind & RRC_GIVE) != 0)
         RRC_REFCNT(ob)--;
-        if (RRCI_LISTENS(heap) && !rrci_is_held(ob))
-            rrci_tell_layer(heap, ob, RRCI_NEWS_LET_GO);
-    }
 }
 
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
 {
     rrci_new_link made = { { NULL, NULL }, 0, NULL, NULL };     /* compilers may not see that errors are not RRC_OK */
-    int code = rrci_may_link_kind(heap, p, ob, kind, "rrc_link", &made);
+    int code = rrci_gate(heap, RRCI_MUTATES, "rrc_link");
+    if (code == RRC_OK)
+        code = rrci_may_link_kind(heap, p, ob, kind, "rrc_link", &made);
     if (code == RRC_OK && RRCI_HAS_PLACES(heap))
         return rrci_any_p_is_refused(heap, &made);
     if (code == RRC_OK)
@@ -8068,7 +8062,17 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
     return ob;
 }
 
-/* Drop the queue's reference to its oldest object. Returns 0 if the queue is empty. */
+/* Drop the queue's reference to an object that has left it. */
+static void rrci_drop_queued(rrc_heap *heap, rrc_object *ob)
+{
+    heap->waiting.quota--;
+    if (!rrci_drop_one(heap, ob))
+        rrci_drop_to_bias(heap, ob);
+    else if (!rrci_bias_was_forgotten(heap, ob))
+        rrci_dealloc(heap, ob);
+}
+
+/* The same for the oldest one. Returns 0 if the queue is empty. */
 static int rrci_do_queued(rrc_heap *heap)
 {
     rrci_queue *queue = &heap->waiting.queue;
@@ -8077,11 +8081,7 @@ static int rrci_do_queued(rrc_heap *heap)
         return 0;
     if (queue->count > RRCI_AHEAD)
         RRCI_PREFETCH_HEAD(*rrci_queued_at(queue, RRCI_AHEAD));
-    heap->waiting.quota--;
-    if (!rrci_drop_one(heap, ob))
-        rrci_drop_to_bias(heap, ob);
-    else if (!rrci_bias_was_forgotten(heap, ob))
-        rrci_dealloc(heap, ob);
+    rrci_drop_queued(heap, ob);
     return 1;
 }
 
@@ -8098,13 +8098,16 @@ static int rrci_do_deferred(rrc_heap *heap)
 }
 
 /* Do pending work in this order, until none is left or the quota is spent. Letters get half of it first, and what the
-   rest leaves of it. Returns the number of objects handled. */
-static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
+   rest leaves of it. Before all that, drop a reference to `first`, which is NULL or might have been queued. Returns the
+   number of objects handled. */
+static size_t rrci_do_pending(rrc_heap *heap, rrc_object *first, size_t quota)
 {
     int running = heap->waiting.running;
     heap->waiting.running = 1;
     heap->waiting.quota = quota;
     heap->waiting.working = RRCI_UNTRACKED;
+    if (first != NULL)
+        rrci_drop_queued(heap, first);
     rrci_read_mail(heap, quota - quota / 2);
     while (heap->waiting.quota > 0) {
         if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap))
@@ -8117,13 +8120,16 @@ static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
     return quota - heap->waiting.quota;
 }
 
+static int rrci_may_do_pending(const rrc_heap *heap)
+{
+    return heap->calls.depth == 0 && !heap->waiting.running && heap->state != RRCI_LAYER_RUNS;
+}
+
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
 {
-    size_t quota = max > 0 ? max : SIZE_MAX;
-    if (rrci_gate(heap, RRCI_MUTATES, "rrc_run_pending") != RRC_OK || heap->calls.depth > 0 || heap->waiting.running
-        || heap->state == RRCI_LAYER_RUNS)
+    if (rrci_gate(heap, RRCI_MUTATES, "rrc_run_pending") != RRC_OK || !rrci_may_do_pending(heap))
         return 0;
-    return rrci_do_pending(heap, quota);
+    return rrci_do_pending(heap, NULL, max > 0 ? max : SIZE_MAX);
 }
 
 #ifndef RRC_NO_CYCLES
@@ -8160,7 +8166,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     heap->machine.changed++;
     if (rrci_is_finalizable(ob))
         heap->tracked.finalizable++;
-    rrci_tell(heap, ob, RRCI_NEWS_TRACKED);
+    rrc_touch(heap, ob);                /* (a layer's step may have decided about all tracked objects) */
     return RRC_OK;
 }
 
@@ -8311,7 +8317,7 @@ static void rrci_end_round(rrc_heap *heap)
 {
     int searches = 0;
     while (rrci_pending(heap) > 0) {
-        rrci_do_pending(heap, SIZE_MAX);
+        rrci_do_pending(heap, NULL, SIZE_MAX);
         if (!RRCI_LISTENS(heap) || searches++ == RRCI_FURTHER_SEARCHES)
             return;
         heap->layer->search(heap);
@@ -8487,7 +8493,7 @@ static void rrci_do_last(rrc_heap *heap, int *rounds_left)
         ptrdiff_t objects = heap->counters.objects;
         heap->waiting.quota = SIZE_MAX;
         rrci_read_mail(heap, 0);
-        rrci_do_pending(heap, pending);
+        rrci_do_pending(heap, NULL, pending);
         *rounds_left -= heap->counters.objects >= objects;
     }
 }

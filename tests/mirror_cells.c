@@ -412,6 +412,69 @@ static void a_cell_goes_with_its_link(void)
     close_world(w);
 }
 
+static intptr_t others_of_foreign;
+
+static intptr_t foreign_outside(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap, (void)ob;
+    return others_of_foreign;
+}
+static const rrc_type Foreign = {
+    .tp_name = "Foreign", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = thing_clear, .tp_outside = foreign_outside,
+};
+
+static rrc_cell *given_to_host(world *w, rrc_object *ob, int kind)
+{
+    return link_new(w, ob, kind | RRC_GIVE)->cell;
+}
+
+/* An object that is unlinked in a finalizer goes at once, if only its link held it, and no limit has left work. */
+static void a_cell_goes_with_its_object(void)
+{
+    world *w = open_world();
+    rrc_object *ob = new_tracked(w), *owned = rrc_new(w->heap, &Counted);
+    rrc_cell *c = given_to_host(w, ob, RRC_O), *first, *second;
+    int max;
+
+    own(ob, 0, owned);
+    check_int(rrc_cell_unlink_and_run(w->heap, c, 0), 2);
+    check_int(w->deallocs, 2);
+    check_int(stats_of(w).objects, 0);
+    check_int(w->forgotten, 1);
+    for (max = 1; max <= 2; max++) {    /* what waits already is older */
+        first = given_to_host(w, new_tracked(w), RRC_O);
+        second = given_to_host(w, rrc_new(w->heap, &Counted), RRC_P);
+        check_int(rrc_cell_unlink(w->heap, first), RRC_OK);
+        check_int(rrc_cell_unlink_and_run(w->heap, second, (size_t)max), max);
+        check_int(stats_of(w).objects, 2 - max);
+        check_int(stats_of(w).tracked, 0);
+        check_int(stats_of(w).pending, 2 - max);
+        check_int(rrc_run_pending(w->heap, 0), 2 - max);
+    }
+    own(ob = new_tracked(w), 0, rrc_new(w->heap, &Counted));    /* what it owns waits for the next call */
+    check_int(rrc_cell_unlink_and_run(w->heap, given_to_host(w, ob, RRC_O), 1), 1);
+    check_int(stats_of(w).objects, 1);
+    check_int(rrc_run_pending(w->heap, 0), 1);
+    ob = new_tracked(w);                /* C holds it */
+    rrc_incref(w->heap, ob);
+    check_int(rrc_cell_unlink_and_run(w->heap, given_to_host(w, ob, RRC_O), 0), 0);
+    check_int(rrc_refcnt(ob), 1);
+    rrc_decref(w->heap, ob);
+    check_int(rrc_cell_unlink_and_run(w->heap, given_to_host(w, rrc_new(w->heap, &View), RRC_O | RRC_LIGHT), 0), 0);
+    check_int(stats_of(w).objects, 0);
+    others_of_foreign = 1;              /* others refer to a foreign object: the header holds its wrapper */
+    ob = rrc_gc_new(w->heap, &Foreign);
+    check_int(rrc_gc_track(w->heap, ob), RRC_OK);
+    check_int(rrc_cell_unlink_and_run(w->heap, given_to_host(w, ob, RRC_P), 0), 0);
+    check_int(rrc_refcnt(ob), 1);
+    others_of_foreign = 0;
+    step(w);
+    check_int(rrc_run_pending(w->heap, 0), 1);
+    check_int(stats_of(w).objects, 0);
+    close_world(w);
+}
+
 /* The p of a link is its cell: the header cannot refuse this, and the host must not do it. */
 static void one_object_has_two_p_links(void)
 {
@@ -1286,6 +1349,11 @@ static void break_the_rule(world *w)
     check_ptr(b->cell, NULL);
     check_int(rrc_cell_unlink(w->heap, rrc_cell_of(w->heap, w->victim)), RRC_EPHASE);
     w->logged--;
+    rrc_decref(w->heap, w->victim);
+    check_int(rrc_cell_unlink_and_run(w->heap, rrc_cell_of(w->heap, w->victim), 0), 0);
+    w->logged--;
+    check_int(rrc_refcnt(w->victim), 0);
+    rrc_incref(w->heap, w->victim);
 }
 
 static void cells_are_refused_in_hooks(void)
@@ -1931,7 +1999,8 @@ static void numbers_until_the_heap_has_ended(void)
 UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_a_light_object),
     UNIT(static_objects_get_cells),
     UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
-    UNIT(a_cell_goes_with_its_link), UNIT(cells_have_numbers), UNIT(the_host_keeps_a_node), UNIT(the_host_keeps_a_node_in_a_step),
+    UNIT(a_cell_goes_with_its_link), UNIT(a_cell_goes_with_its_object), UNIT(cells_have_numbers),
+    UNIT(the_host_keeps_a_node), UNIT(the_host_keeps_a_node_in_a_step),
     UNIT(a_node_is_kept_after_its_owner_was_mirrored), UNIT(a_dealloc_keeps_an_object_without_a_node),
     UNIT(a_dealloc_keeps_an_object_with_a_node),
     UNIT(such_an_object_is_linked), UNIT(the_heap_of_such_an_object_ends), UNIT(a_step_that_sets_aside_is_given_up),

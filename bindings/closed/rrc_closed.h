@@ -256,6 +256,12 @@ RRC_API void rrc_cell_free(rrc_heap *heap, rrc_cell *cell);
    [mutator | no | calls what rrc_cell_unlink calls | as rrc_unlink] */
 RRC_API void rrc_cell_died(rrc_heap *heap, rrc_cell *cell);
 
+/* Do what rrc_cell_unlink does, and then what rrc_run_pending(heap, max) does, for a finalizer that may run any code. If
+   nothing else waits and nothing else holds the cell's ob, it is deallocated without waiting, too, in the queue. Returns
+   what rrc_run_pending does.
+   [mutator | no | calls what rrc_cell_unlink and rrc_run_pending call | as these] */
+RRC_API size_t rrc_cell_unlink_and_run(rrc_heap *heap, rrc_cell *cell, size_t max);
+
 /* Call rrc_cell_died for each cell whose object is NULL.
    [mutator | no | calls what rrc_cell_unlink calls | O(cells)] */
 RRC_API void rrc_cell_bury_all(rrc_heap *heap);
@@ -414,7 +420,8 @@ typedef struct rrci_step {
 typedef struct rrci_closed_heap {
     rrc_closed_desc desc;
     size_t        node_count;   /* edge nodes */
-    size_t        changes;      /* since the last step: see rrc_closed_is_due */
+    size_t        changes;      /* since the last step, but for those that heap->machine.changed counts: ... */
+    size_t        changed;      /* ... its value then */
     size_t        links_made;   /* since the last step */
     size_t        idle;         /* P links that only the host held in the last step */
     size_t        asked;        /* calls of rrc_closed_is_due since then that found changes or idle links */
@@ -934,52 +941,43 @@ static rrc_cell *rrci_need_node(rrc_heap *heap, rrc_object *ob, size_t n)
 
 /* ---- links and tracking change ---- */
 
-/* Just before a link is made: the p of a P link replaces the edge node. */
-static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int is_p)
+/* A P link has been made: p replaces the edge node. */
+static void rrci_mirror_p_linked(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_is_weak(ob))
-        rrci_become_strong(heap, ob);
-    if (is_p && rrci_node_of(ob) != NULL)
-        rrci_anchor(heap, ob, 0);
+    rrc_cell *node = rrci_node_of(ob);
+    if (rrci_is_gc_object(ob))
+        rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
+    rrci_pin(heap, (rrc_cell *)RRC_LINK(ob), 1);
+    if (node != NULL)
+        rrci_pin(heap, node, 0);
 }
 
-static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int is_p)
+/* ob's link is gone. If p stood for ob, its edge node does so now, under a new number, if it is to have one. The node of
+   a wrapper is mirrored anew, as the host may need a p to learn of its death. */
+static void rrci_mirror_unlinked(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_closed_heap *closed = rrci_closed(heap);
-    closed->changes++;
-    closed->links_made++;
-    if (is_p) {
-        if (rrci_is_gc_object(ob))
-            rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
-        rrci_pin(heap, (rrc_cell *)RRC_LINK(ob), 1);     /* (the bias may not be there yet) */
-    }
-}
-
-/* Just before ob's link field is cleared and its bias is taken off. If p stood for ob, its edge node does
-   so now, under a new number, if it is to have one. The node of a wrapper is mirrored anew, as the host may need a p to
-   learn of its death. */
-static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
-{
+    rrci_gc_head *head;
     rrci_clear_weak(ob);
-    rrci_closed(heap)->changes++;
-    if (rrci_is_gc_object(ob) && rrci_is_p_linked(heap, ob)) {
-        rrci_mirror_head *head = rrci_mirror_head_of(ob);
-        head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
+    if (!rrci_has_gc_head(ob))
+        return;
+    head = rrci_gc_head_of(ob);
+    if (rrci_is_gc_object(ob)) {
+        rrci_mirror_head *mirror = rrci_mirror_head_of(ob);
+        if ((head->is.word & RRCI_GC_P_LINKED) != 0)
+            mirror->is.number = (mirror->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
+        if (rrci_is_wrapper(heap, ob) && mirror->is.node != NULL)
+            mirror->is.state |= RRCI_NODE_STALE;
     }
-    if (rrci_is_wrapper(heap, ob) && rrci_node_of(ob) != NULL)
-        rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;
-    if (rrci_has_gc_head(ob)) {
-        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
-        if (!rrci_is_tracked(ob))
-            rrci_gc_head_of(ob)->is.refs = 0;
-    }
+    head->is.word &= ~RRCI_GC_P_LINKED;
+    if (!rrci_is_tracked(ob))
+        head->is.refs = 0;
+    if (rrci_node_of(ob) != NULL)
+        rrci_root(heap, ob);
 }
 
 /* ob is about to be untracked: its references will not be mirrored. */
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_closed_heap *closed = rrci_closed(heap);
-    closed->changes++;
     rrc_touch(heap, ob);                /* (a step does not see untracked objects) */
     rrci_touch_owned(heap, ob);         /* (even without a node: a step may be about to make one) */
     rrci_forget_node(heap, ob);
@@ -1418,6 +1416,8 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     closed->holds_cells = 1;            /* the host gets addresses of cells: no new one takes the place of one that goes */
     is_written = rrci_write_node(heap, ob, weighing->target_count);
     rrci_free_gone_cells(closed);
+    if (!is_written)
+        rrci_forget_listed(heap, head);         /* (nobody forgets it later, if there is no node) */
     for (i = 0; i < weighing->target_count && !rrci_is_weak(ob); i++)
         if (rrci_is_gc_object(closed->targets[i])
             && (rrci_mirror_head_of(closed->targets[i])->is.state & RRCI_NODE_P_DIED) != 0)
@@ -1670,12 +1670,31 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
     else if (node != NULL)
         rrc_touch(heap, ob);            /* nothing protects what ob refers to until the next step */
     rrci_make_link_kind(heap, &made, kind);
+    rrci_closed(heap)->links_made++;
+    if ((kind & RRC_P) != 0)
+        rrci_mirror_p_linked(heap, ob);
+    if ((kind & RRC_GIVE) != 0 && ((kind & RRC_P) != 0 || node != NULL) && !rrci_is_held(ob))
+        rrci_tell_layer(heap, ob, RRCI_NEWS_LET_GO);
     return RRC_OK;
 }
 
 RRC_API int rrc_cell_unlink(rrc_heap *heap, rrc_cell *c)
 {
     return rrci_unlink(heap, c->ob, 2);     /* (rrci_part_cell frees the cell before the object can go) */
+}
+
+/* (A wrapper may have to be held when it loses its link.) */
+RRC_API size_t rrc_cell_unlink_and_run(rrc_heap *heap, rrc_cell *c, size_t max)
+{
+    rrc_object *ob = c->ob;
+    int is_direct = RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY && rrci_may_do_pending(heap) && rrci_pending(heap) == 0
+                 && !rrci_is_wrapper(heap, ob);
+    RRC_REFCNT(ob) += is_direct;
+    if (rrci_unlink(heap, ob, 2) != RRC_OK) {
+        RRC_REFCNT(ob) -= is_direct;
+        return 0;
+    }
+    return is_direct ? rrci_do_pending(heap, ob, max > 0 ? max : SIZE_MAX) : rrc_run_pending(heap, max);
 }
 
 RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob)
@@ -1752,12 +1771,18 @@ static int rrci_is_looking(const rrc_heap *heap)
     return rrci_closed(heap)->step.stage <= RRCI_STEP_DEAD_NODES;
 }
 
+/* What has changed since the last step: see rrc_closed_is_due. */
+static size_t rrci_changes(const rrc_heap *heap)
+{
+    return rrci_closed(heap)->changes + heap->machine.changed - rrci_closed(heap)->changed;
+}
+
 static void rrci_begin_step(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     memset(&closed->step, 0, sizeof closed->step);
     closed->step.is_open = 1;
-    closed->step.changes = closed->changes;
+    closed->step.changes = rrci_changes(heap);
     closed->step.found_dead = closed->found_dead;
     closed->step.was_quiet = closed->cycles >= closed->most_cycles;
     closed->step.pending = rrci_pending(heap);
@@ -1781,6 +1806,7 @@ static void rrci_begin_explaining(rrc_heap *heap)
     closed->step.left = closed->left;
     closed->step.tracked = heap->tracked.list[RRCI_TRACKED].count;
     closed->links_made = closed->changes = closed->idle = 0;
+    closed->changed = heap->machine.changed;
     closed->step.stage = RRCI_STEP_WEIGH;
     heap->rest = RRCI_LAYER_RESTS;
     heap->machine.searched = 1;
@@ -2063,16 +2089,18 @@ RRC_API size_t rrc_closed_work(rrc_heap *heap, size_t max)
 RRC_API int rrc_closed_is_due(rrc_heap *heap)
 {
     rrci_closed_heap *closed;
+    size_t changes, all;
     if (heap == NULL || !RRCI_LISTENS(heap))
         return 0;
     closed = rrci_closed(heap);
     if (closed->step.is_open)
         return 1;
-    if (closed->changes == 0 && closed->idle == 0)
+    changes = rrci_changes(heap);
+    all = rrci_count_links(heap) + rrci_count_tracked(heap);
+    if (all == 0 || (changes == 0 && closed->idle == 0))
         return 0;
     closed->asked++;
-    return closed->changes > (rrci_count_links(heap) + rrci_count_tracked(heap)) / 4
-        || closed->asked >= (closed->changes > 0 ? 8 : closed->patience);
+    return changes > all / 4 || closed->asked >= (changes > 0 ? 8 : closed->patience);
 }
 
 RRC_API int rrc_closed_cycle(rrc_heap *heap)
@@ -2294,27 +2322,11 @@ static void rrci_closed_news(rrc_heap *heap, rrc_object *ob, rrci_news news)
         rrci_set_weak(ob);
         rrci_note_anchored(ob, 1);
         break;
-    case RRCI_NEWS_LINKING_P:
-    case RRCI_NEWS_LINKING_O:
-        rrci_mirror_linking(heap, ob, news == RRCI_NEWS_LINKING_P);
-        break;
-    case RRCI_NEWS_LINKED_P:
-    case RRCI_NEWS_LINKED_O:
-        rrci_mirror_linked(heap, ob, news == RRCI_NEWS_LINKED_P);
-        break;
     case RRCI_NEWS_PARTING:
         rrci_pin(heap, (rrc_cell *)RRC_LINK(ob), 0);     /* (the bias may have been forgotten) */
         break;
-    case RRCI_NEWS_UNLINKING:
-        rrci_mirror_unlinking(heap, ob);
-        break;
     case RRCI_NEWS_UNLINKED:
-        rrci_root(heap, ob);
-        break;
-    case RRCI_NEWS_TRACKED:
-        closed->changes++;
-        if (closed->step.is_open)
-            rrc_touch(heap, ob);        /* (the step may have decided about all tracked objects) */
+        rrci_mirror_unlinked(heap, ob);
         break;
     case RRCI_NEWS_UNTRACKING:
         rrci_mirror_untracking(heap, ob);

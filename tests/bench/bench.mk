@@ -71,7 +71,7 @@ bench-chart: ## tables and charts again, out of what make bench-results has left
 # Instructions for each operation: the same in every run, with the same compiler.
 COUNT_OBJECTS := $(addprefix $(BUILD)/bench/count_,main.o dict.o slot.o mirror.o vm.o port.o hand.o)
 
-$(BUILD)/bench/count_%.o: tests/bench/count.c tests/bench/count.h tests/bench/bench.h $(HEADER)
+$(BUILD)/bench/count_%.o: tests/bench/count.c tests/bench/count.h tests/bench/bench.h $(HEADER) $(CLOSED)
 	@mkdir -p $(@D)
 	$(BENCH_COMPILE) -DCOUNT_$* -c $< -o $@
 
