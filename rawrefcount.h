@@ -649,22 +649,18 @@ typedef struct rrc_desc {
        rrc_touch. While a collection goes on, the functions of the mutator may call trace. The host should report what
        it marks, by reports_marks or rrc_marked_ob. (Otherwise the trace function asks about all objects in one long
        pass.) If the host does not look at its stack again before rrc_major_collection_trace (a snapshot barrier), it
-       marks each p that rrc_to_obj gives the program before that call. */
+       marks each p that rrc_to_obj gives the program before that call.
+       No rrc_unlink takes long then. Each link costs 10 bytes more where there would be no dictionary. Otherwise an
+       rrc_unlink that finds none makes one for all links of its list. A collection that changes many links drops that
+       dictionary, unless rrc_unlink has used it since the collection before. */
     int incremental;
 
     /* Not zero: the mutator can make an old p young again. The link of p stays
        old until the next major collection, which asks is_young for each old
-       link too, and makes links young again. (If there is no memory for that,
-       minor collections trace old p's too, and ask is_young for old links. After
-       rrc_major_collection_trace_early and _sweep in slices, the trace function of the next minor
-       collection asks instead, or the next rrc_major_collection_start.) */
+       link too, and makes links young again. (After rrc_major_collection_trace_early and
+       _sweep in slices, the trace function of the next minor collection asks instead, or the next
+       rrc_major_collection_start.) */
     int demotes;
-
-    /* Not zero: no rrc_unlink takes long. Each link costs 8 bytes more where there would be no
-       dictionary. Else an rrc_unlink that finds none makes one for all links of its list. A
-       collection that changes many links drops the dictionary, unless rrc_unlink has used it
-       since the collection before. */
-    int unlinks;
 
     /* All memory comes from here. new_size 0 frees; old_size 0 (with ptr NULL)
        allocates; NULL reports failure and leaves ptr as it is. Memory is aligned
@@ -848,7 +844,7 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
    it, and decref it. Fails with RRC_ENULL, RRC_EUNLINKED, RRC_EPHASE, RRC_ECLOSED.
    [mutator | may allocate, does not fail for it | calls slot, tp_free, in a closed heap those of rrc_closed.h; in a
    collection in slices perhaps survivor and parted | O(1); in an open heap O(links) for the first O link (with slot:
-   for the first P link, too), unless the descriptor says unlinks] */
+   for the first P link, too), unless the descriptor says incremental] */
 RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
@@ -1630,48 +1626,31 @@ typedef union rrci_chunk {
     } queue;                                    /* in the queue */
 } rrci_chunk;
 
-/* A table of entries of four bytes. The low `bits` bits of an entry hold index + 2, the others bits of the
-   key's hash, so that a probe rarely has to look at a record. The entries are in pages, so that no call has
-   to allocate, clear or free a block whose size depends on the number of links.
-
-   A group of 16 entries is one line. To find a key takes four dependent loads: its page (16 bytes for 64 KB of
-   entries), the line of its group, the chunk of the record, the line of the record. The second and the fourth are not
-   in the cache if there are many links. Seldom a full group sends the probe on to the next line. To insert touches
-   the line of the group and no record; to remove or renumber, too. */
+/* An array of words of four bytes, in pages, so that no call has to allocate, clear or free a block whose size depends
+   on the number of links, but for the directory (16 bytes for a page of 2 KB). */
 typedef struct rrci_page {
-    void     *memory;           /* holds the entries, aligned to cache lines */
-    uint32_t *entry;
+    void     *memory;           /* holds the words, aligned to cache lines */
+    uint32_t *word;
 } rrci_page;
 
-typedef struct rrci_table {
+typedef struct rrci_pages {
     rrci_page *page;
-    size_t     pages;           /* pages allocated */
-    size_t     capacity;        /* entries, with those of pages to come */
-    size_t     size;            /* entries in use: probing wraps around here */
-    size_t     used;            /* entries that are not RRCI_EMPTY */
-    unsigned   bits;
-} rrci_table;
+    size_t     count, room;     /* pages, and those that the directory can have */
+} rrci_pages;
 
-/* What happens to the other table of a dictionary. */
-enum {
-    RRCI_SETTLED,               /* there is none */
-    RRCI_CLEARING,              /* it gets its pages, and `done` groups are cleared */
-    RRCI_FILLING,               /* it has the first `done` records of the list, and no others */
-    RRCI_RETIRING               /* its pages are freed; it has been replaced */
-};
-
-/* Maps a key of a record (p, or ob) to the record's index in its list. A new link is looked for (one line if its key is
-   not there) and inserted (the same line). While the other table grows, each new link also clears up to RRCI_STEP lines
-   of it, or reads as many records in order and writes a line at random for each, prefetched: that is 1 to 3 lines for
-   each link of all. */
+/* Maps p to the index of its record in the list. To find one takes four dependent loads: the page of its group, the
+   line of the group, the chunk of the record, and the line of the record. The second and the fourth are not in the
+   cache if there are many links. A few records in a hundred are not in the group itself, and take two more. To insert
+   touches the line of the group; to remove or renumber, too. A new link is looked for first (the same line). One in
+   RRCI_LOAD new links also moves the records of one group: it reads two lines of groups and the lines of RRCI_LOAD
+   records, prefetched. */
 typedef struct rrci_dict {
-    rrci_table table;
-    rrci_table other;           /* replaces the table when it is complete */
-    size_t     done;
-    size_t     peak;            /* young lists: links before the last collection */
-    char       growth;          /* RRCI_SETTLED .. RRCI_RETIRING */
+    rrci_pages groups;          /* 16 words each: see rrci_home */
+    rrci_pages next;            /* of each record, if it is not in its group itself: the next one of these, plus 1 */
+    size_t     homes;           /* groups in use */
+    size_t     half;            /* the greatest power of 2 that is not above homes */
+    size_t     spare;           /* there are pages for so many more links, wherever collections move them; off: 0 */
     char       on;              /* kept up to date? (If not, its contents mean nothing.) */
-    char       by_ob;           /* the key is ob, not p */
     char       optional;        /* made when it is needed, and dropped when it is not */
     char       asked;           /* optional: it has been used since the last sweep of its list */
 } rrci_dict;
@@ -1882,7 +1861,6 @@ typedef struct rrci_links {
     rrci_list     list[RRCI_LISTS];
     rrci_directory directory;       /* of list */
     rrc_gcref     marker;           /* the last one that rrc_mark_deallocating got */
-    size_t        crowded_out;      /* old links whose p is young: the young dictionary had no room */
     const rrc_type *blamed[RRCI_BLAMED];    /* types of objects with a wrong bias: see rrci_is_news */
     size_t        blamed_at;
 } rrci_links;
@@ -2380,7 +2358,7 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
     return RRC_OK;
 }
 
-#define RRCI_MAX_LINKS ((size_t)1 << 30)        /* an index and bits of a hash share 32 bits: see rrci_table */
+#define RRCI_MAX_LINKS ((size_t)1 << 29)        /* an index and bits of a hash share 32 bits: see rrci_home */
 
 /* I5: reserve all that collections, rrc_unlink and rrc_run_pending can need for `more` links besides those that are
    there, and for so many tracked objects, but for dictionaries. Half a chunk or more is reserved besides, and rrc_link
@@ -2900,26 +2878,26 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 }
 
 /* ---- the dictionary ----
-   Open addressing by groups. The sixteen entries of a cache line are compared at once, and a
-   probe goes on to the next group only if this one is full. So nearly every lookup is one pass
-   without a branch that depends on the data, and its two cache misses (entry, record) overlap
-   with those of the lookups around it.
+   Linear hashing (Litwin 1980): there is one home group more for each RRCI_LOAD records, and the records of one group
+   are divided between that group and the new one. So a dictionary grows and shrinks a group at a time, and never has
+   to be copied. A group is a cache line of sixteen words. Fifteen hold a record's index and bits of its key's hash,
+   and are compared at once, so that nearly every lookup is one pass without a branch that depends on the data, and its
+   two cache misses (group, record) overlap with those of the lookups around it. The last word begins a chain of the
+   records that found no place. So to insert a record that has its words never takes memory (I5).
 
-   If the host has no `slot`, the P lists have a dictionary by p. If the host reports marks, all
-   lists do. Any other list has one by ob, which is optional if the descriptor does not ask for it: see `unlinks`. In a
-   heap with a layer no list has one: see rrci_place_in. */
+   The P lists have a dictionary if the host has no `slot`. All lists have one if the host reports marks, or runs the
+   header in slices. Any other list has one that is optional: the first rrc_unlink makes it. In a heap with a layer no
+   list has one: see rrci_place_in. */
 
-#define RRCI_EMPTY 0u
-#define RRCI_TOMBSTONE 1u
-#define RRCI_FIRST 2u                   /* the entry of index 0, without hash bits */
-#define RRCI_GROUP ((size_t)16)
+#define RRCI_GROUP ((size_t)16)                 /* words in a group */
+#define RRCI_CHAIN (RRCI_GROUP - 1)             /* the last one */
+#define RRCI_IN_GROUP ((1u << RRCI_CHAIN) - 1)  /* a bit for each of the others */
+#define RRCI_LOAD ((size_t)12)                  /* records for a home group */
 #define RRCI_LINE (RRCI_GROUP * sizeof(uint32_t))
-#define RRCI_PAGE_GROUPS ((size_t)4 * RRC_CHUNK_LINKS)  /* groups in a page */
-#define RRCI_PAGE_ENTRIES (RRCI_PAGE_GROUPS * RRCI_GROUP)
-#define RRCI_STEP ((size_t)RRC_CHUNK_LINKS)     /* groups or records that a new link brings forward */
+#define RRCI_PAGE_WORDS ((size_t)2 * RRC_CHUNK_LINKS)
 
-/* A bit for each entry of the group that equals `value` in the bits of `care`. */
-static unsigned rrci_group_match(const uint32_t *group, uint32_t value, uint32_t care)
+/* A bit for each word of the group, but for the last one, that equals `value` in the bits of `care`. */
+RRCI_ALWAYS_INLINE unsigned rrci_group_match(const uint32_t *group, uint32_t value, uint32_t care)
 {
 #ifdef RRCI_SSE2
     const __m128i *line = (const __m128i *)(const void *)group;
@@ -2928,10 +2906,11 @@ static unsigned rrci_group_match(const uint32_t *group, uint32_t value, uint32_t
     __m128i m1 = _mm_cmpeq_epi32(_mm_and_si128(_mm_loadu_si128(line + 1), c), v);
     __m128i m2 = _mm_cmpeq_epi32(_mm_and_si128(_mm_loadu_si128(line + 2), c), v);
     __m128i m3 = _mm_cmpeq_epi32(_mm_and_si128(_mm_loadu_si128(line + 3), c), v);
-    return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(m0, m1), _mm_packs_epi32(m2, m3)));
+    return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(m0, m1), _mm_packs_epi32(m2, m3)))
+        & RRCI_IN_GROUP;
 #else
     unsigned bits = 0, i;
-    for (i = 0; i < RRCI_GROUP; i++)
+    for (i = 0; i < RRCI_CHAIN; i++)
         bits |= (unsigned)(((group[i] ^ value) & care) == 0) << i;
     return bits;
 #endif
@@ -2951,14 +2930,6 @@ static unsigned rrci_lowest_bit(unsigned bits)
 
 #define RRCI_GOLDEN UINT64_C(0x9E3779B97F4A7C15)
 
-/* Fibonacci hashing (Knuth). The high half is mixed into the low one, because the low bits of a
-   product depend only on the low bits of the address. */
-static uint64_t rrci_hash_word(uintptr_t word)
-{
-    uint64_t x = (uint64_t)word * RRCI_GOLDEN;
-    return x ^ (x >> 32);
-}
-
 /* One term of a sum over edges. Here the sums count, not single terms: those of a + d and b + c must not agree because
    the addresses do. So both words are mixed well, in 64 bits on all machines. (The factors are digits of the square
    roots of 2 and 3.) */
@@ -2970,385 +2941,303 @@ static inline uint64_t rrci_hash_edge(const rrc_object *ob, uintptr_t number)
     return x ^ (x >> 32);
 }
 
-static uint64_t rrci_hash(const void *key)
+/* Fibonacci hashing (Knuth). The low bits choose the group, the high ones are compared there. */
+static inline uint32_t rrci_hash(rrc_gcref p)
 {
-    return rrci_hash_word((uintptr_t)key);
+    return (uint32_t)(((uint64_t)(uintptr_t)p * RRCI_GOLDEN) >> 32);
 }
 
-/* The group where probing starts: the upper half of the hash, scaled to the number of groups. (Lemire's
-   reduction takes any number: tables need not double.) */
-static size_t rrci_home(const rrci_table *table, uint64_t hash)
+static uint32_t *rrci_word(const rrci_pages *pages, size_t number)
 {
-    uint64_t groups = table->size / RRCI_GROUP;
-    return (size_t)(((hash >> 32) * groups) >> 32);
+    return pages->page[number / RRCI_PAGE_WORDS].word + number % RRCI_PAGE_WORDS;
 }
 
-static size_t rrci_next_group(const rrci_table *table, size_t group)
+static int rrci_pages_reserve(rrc_heap *heap, rrci_pages *pages, size_t words)
 {
-    return (group + 1) * RRCI_GROUP == table->size ? 0 : group + 1;
-}
-
-static uint32_t *rrci_group_at(const rrci_table *table, size_t group)
-{
-    return table->page[group / RRCI_PAGE_GROUPS].entry + group % RRCI_PAGE_GROUPS * RRCI_GROUP;
-}
-
-/* The lower half of the hash, in the bits that the index does not use. */
-static uint32_t rrci_print(const rrci_table *table, uint64_t hash)
-{
-    return (uint32_t)hash << table->bits;
-}
-
-static uint32_t rrci_mask(const rrci_table *table)
-{
-    return ((uint32_t)1 << table->bits) - 1;
-}
-
-static const void *rrci_key(const rrci_list *list, const rrci_link *link)
-{
-    return list->dict.by_ob ? (const void *)link->ob : (const void *)link->p;
-}
-
-/* The index of the next record with this key after record `after`, in the order of the search, or
-   RRCI_NONE. If `after` is RRCI_NONE, the first one. An O list by p can have several for one key. */
-static size_t rrci_dict_find_after(const rrci_list *list, const void *key, size_t after)
-{
-    const rrci_table *table = &list->dict.table;
-    uint64_t hash = rrci_hash(key);
-    uint32_t print, mask;
-    size_t at;
-    RRC_ASSERT(list->dict.on);
-    if (table->size == 0)
-        return RRCI_NONE;
-    print = rrci_print(table, hash);
-    mask = rrci_mask(table);
-    for (at = rrci_home(table, hash);; at = rrci_next_group(table, at)) {
-        const uint32_t *group = rrci_group_at(table, at);
-        unsigned matches = rrci_group_match(group, print, ~mask);
-        for (; matches != 0; matches &= matches - 1) {
-            uint32_t number = group[rrci_lowest_bit(matches)] & mask;
-            if (number < RRCI_FIRST || rrci_key(list, rrci_at(list, number - RRCI_FIRST)) != key)
-                continue;
-            if (after == RRCI_NONE)
-                return number - RRCI_FIRST;
-            if (number - RRCI_FIRST == after)
-                after = RRCI_NONE;
+    while (words > pages->count * RRCI_PAGE_WORDS) {
+        const size_t bytes = RRCI_PAGE_WORDS * sizeof(uint32_t) + RRCI_LINE;
+        char *memory;
+        if (pages->count == pages->room) {
+            size_t room = pages->room * 2 + 1;
+            rrci_page *page = (rrci_page *)rrci_alloc_table(heap, room * sizeof *page);
+            if (page == NULL)
+                return RRC_ENOMEM;
+            if (pages->count > 0)
+                memcpy(page, pages->page, pages->count * sizeof *page);
+            rrci_free_table(heap, pages->page, pages->room * sizeof *page);
+            pages->page = page;
+            pages->room = room;
         }
-        if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0)
-            return RRCI_NONE;
+        memory = (char *)rrci_alloc_table(heap, bytes);
+        if (memory == NULL)
+            return RRC_ENOMEM;
+        pages->page[pages->count].memory = memory;
+        pages->page[pages->count++].word = (uint32_t *)(void *)(memory + (RRCI_LINE - (uintptr_t)memory % RRCI_LINE));
     }
-}
-
-static size_t rrci_dict_find(const rrci_list *list, const void *key)
-{
-    return rrci_dict_find_after(list, key, RRCI_NONE);
-}
-
-/* The index of the record with this key and this ob. */
-static size_t rrci_dict_find_link(const rrci_list *list, const void *key, const rrc_object *ob)
-{
-    size_t index = rrci_dict_find(list, key);
-    while (index != RRCI_NONE && rrci_at(list, index)->ob != ob)
-        index = rrci_dict_find_after(list, key, index);
-    return index;
-}
-
-/* The entry of record `index`, which was inserted with `key`. It must exist. No record is read. */
-static uint32_t *rrci_table_entry(const rrci_table *table, size_t index, const void *key, uint32_t **group)
-{
-    size_t at;
-    for (at = rrci_home(table, rrci_hash(key));; at = rrci_next_group(table, at)) {
-        unsigned matches;
-        *group = rrci_group_at(table, at);
-        matches = rrci_group_match(*group, (uint32_t)index + RRCI_FIRST, rrci_mask(table));
-        if (matches != 0)
-            return *group + rrci_lowest_bit(matches);
-        RRC_ASSERT(rrci_group_match(*group, RRCI_EMPTY, ~(uint32_t)0) == 0
-                   && "I2: every link of the list is in its dictionary");
-    }
-}
-
-static void rrci_table_insert(rrci_table *table, size_t index, uint64_t hash)
-{
-    uint32_t *group, *entry;
-    unsigned places;
-    size_t at;
-    for (at = rrci_home(table, hash);; at = rrci_next_group(table, at)) {
-        group = rrci_group_at(table, at);
-        places = rrci_group_match(group, RRCI_EMPTY, ~RRCI_TOMBSTONE);
-        if (places != 0)
-            break;
-    }
-    entry = group + rrci_lowest_bit(places);
-    table->used += *entry == RRCI_EMPTY;
-    *entry = rrci_print(table, hash) | ((uint32_t)index + RRCI_FIRST);
-}
-
-/* A group with an empty entry was never full, and no probe went on from it. So only a removal from a
-   full group needs a tombstone. */
-static void rrci_table_remove(rrci_table *table, size_t index, const void *key)
-{
-    uint32_t *group, *entry = rrci_table_entry(table, index, key, &group);
-    if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0) {
-        *entry = RRCI_EMPTY;
-        table->used--;
-    } else {
-        *entry = RRCI_TOMBSTONE;
-    }
-}
-
-/* Record `from`, which was inserted with `key`, is about to move to `to`. */
-static void rrci_table_renumber(rrci_table *table, size_t from, size_t to, const void *key)
-{
-    uint32_t *group, *entry = rrci_table_entry(table, from, key, &group);
-    *entry = (*entry & ~rrci_mask(table)) | ((uint32_t)to + RRCI_FIRST);
-}
-
-/* Insert the records from index `from` to `to`, and prefetch the place of each while those before it are
-   inserted. */
-static void rrci_table_insert_all(rrci_table *table, const rrci_list *list, size_t from, size_t to)
-{
-    uint64_t hashes[RRCI_AHEAD] = { 0 };        /* analyzers do not see that each is set before it is used */
-    size_t i, end = to + RRCI_AHEAD;
-    for (i = from; i < end; i++) {
-        if (i >= from + RRCI_AHEAD)
-            rrci_table_insert(table, i - RRCI_AHEAD, hashes[i % RRCI_AHEAD]);
-        if (i < to) {
-            uint64_t hash = rrci_hash(rrci_key(list, rrci_at(list, i)));
-            RRCI_PREFETCH_TO_WRITE(rrci_group_at(table, rrci_home(table, hash)));
-            hashes[i % RRCI_AHEAD] = hash;
-        }
-    }
-}
-
-/* The table is to have `size` of its entries, all of them empty. They are not cleared yet. */
-static void rrci_table_resize(rrci_table *table, size_t size)
-{
-    RRC_ASSERT(size <= table->capacity && size % RRCI_GROUP == 0);
-    table->size = size;
-    table->used = 0;
-    table->bits = 1;
-    while (rrci_mask(table) < size + RRCI_FIRST)
-        table->bits++;
-}
-
-/* Clear at most n groups from `first` on, all in one page. Returns how many. */
-static size_t rrci_table_clear(rrci_table *table, size_t first, size_t n)
-{
-    size_t in_table = table->size / RRCI_GROUP - first, in_page = RRCI_PAGE_GROUPS - first % RRCI_PAGE_GROUPS;
-    n = n < in_table ? n : in_table;
-    n = n < in_page ? n : in_page;
-    memset(rrci_group_at(table, first), 0, n * RRCI_LINE);
-    return n;
-}
-
-static size_t rrci_table_pages(size_t capacity)
-{
-    return (capacity + RRCI_PAGE_ENTRIES - 1) / RRCI_PAGE_ENTRIES;
-}
-
-/* The bytes of a page, with room to align the groups. The last one can be short. */
-static size_t rrci_page_bytes(const rrci_table *table, size_t number)
-{
-    size_t entries = table->capacity - number * RRCI_PAGE_ENTRIES;
-    return (entries < RRCI_PAGE_ENTRIES ? entries : RRCI_PAGE_ENTRIES) * sizeof(uint32_t) + RRCI_LINE;
-}
-
-/* Make a table that has no pages yet. */
-static int rrci_table_begin(rrc_heap *heap, rrci_table *table, size_t capacity)
-{
-    table->page = (rrci_page *)rrci_alloc_table(heap, rrci_table_pages(capacity) * sizeof *table->page);
-    if (table->page == NULL)
-        return RRC_ENOMEM;
-    table->pages = 0;
-    table->capacity = capacity;
-    rrci_table_resize(table, capacity);
     return RRC_OK;
 }
 
-static int rrci_table_add_page(rrc_heap *heap, rrci_table *table)
+/* Free pages behind those for so many words, and the directory with the last one, at most n. Returns how many. */
+static size_t rrci_pages_trim(rrc_heap *heap, rrci_pages *pages, size_t words, size_t n)
 {
-    rrci_page *page = &table->page[table->pages];
-    char *memory = (char *)rrci_alloc_table(heap, rrci_page_bytes(table, table->pages));
-    if (memory == NULL)
-        return RRC_ENOMEM;
-    page->memory = memory;
-    page->entry = (uint32_t *)(void *)(memory + (RRCI_LINE - (uintptr_t)memory % RRCI_LINE));
-    table->pages++;
-    return RRC_OK;
-}
-
-/* Free the last page, and the table with the last one. */
-static void rrci_table_drop_page(rrc_heap *heap, rrci_table *table)
-{
-    if (table->pages > 0) {
-        table->pages--;
-        rrci_free_table(heap, table->page[table->pages].memory, rrci_page_bytes(table, table->pages));
-    }
-    if (table->pages == 0) {
-        rrci_free_table(heap, table->page, rrci_table_pages(table->capacity) * sizeof *table->page);
-        memset(table, 0, sizeof *table);
-    }
-}
-
-static void rrci_table_free(rrc_heap *heap, rrci_table *table)
-{
-    while (table->page != NULL)
-        rrci_table_drop_page(heap, table);
-}
-
-/* ---- the growth of a dictionary ----
-   A dictionary that becomes too full gets another table, which each new link brings forward a step: it is
-   cleared, filled with the records in their order, and replaces the first one, which is freed page by page.
-   In the meantime all lookups use the first table, which has room for the links made until then. */
-
-/* From 0.53 (just grown) to 0.8 of the entries are in use: 5 to 7.5 bytes a link. */
-static size_t rrci_dict_size_for(size_t links)
-{
-    return (links + links / 2 + links / 4 + links / 8 + RRCI_GROUP) / RRCI_GROUP * RRCI_GROUP;
-}
-
-/* So many entries can be in use before another table is begun. */
-static size_t rrci_dict_comfort(const rrci_dict *dict)
-{
-    return dict->table.size - dict->table.size / 5;
-}
-
-/* So many can be in use at all. */
-static size_t rrci_dict_limit(const rrci_dict *dict)
-{
-    return dict->table.size - dict->table.size / 8;
-}
-
-static int rrci_dict_is_growing(const rrci_dict *dict)
-{
-    return dict->growth == RRCI_CLEARING || dict->growth == RRCI_FILLING;
-}
-
-/* Free pages of a table that has been replaced, at most n. */
-static size_t rrci_dict_retire(rrc_heap *heap, rrci_dict *dict, size_t n)
-{
+    const size_t bytes = RRCI_PAGE_WORDS * sizeof(uint32_t) + RRCI_LINE;
     size_t done = 0;
-    for (; dict->growth == RRCI_RETIRING && done < n; done++) {
-        rrci_table_drop_page(heap, &dict->other);
-        if (dict->other.page == NULL)
-            dict->growth = RRCI_SETTLED;
+    for (; done < n && pages->count > 0 && words <= (pages->count - 1) * RRCI_PAGE_WORDS; done++)
+        rrci_free_table(heap, pages->page[--pages->count].memory, bytes);
+    if (pages->count == 0) {
+        rrci_free_table(heap, pages->page, pages->room * sizeof *pages->page);
+        memset(pages, 0, sizeof *pages);
     }
     return done;
 }
 
-/* The other table replaces the first one. */
-static void rrci_dict_replace(rrc_heap *heap, rrci_dict *dict)
+static size_t rrci_group_words(size_t links)
 {
-    rrci_table old = dict->table;
-    dict->table = dict->other;
-    dict->other = old;
-    dict->growth = old.page != NULL ? RRCI_RETIRING : RRCI_SETTLED;
-    if (old.pages == 1)
-        rrci_dict_retire(heap, dict, 1);
+    return (links / RRCI_LOAD + 1) * RRCI_GROUP;
 }
 
-/* Begin a table with `size` entries. */
-static int rrci_dict_grow(rrc_heap *heap, rrci_dict *dict, size_t size)
+/* The dictionary can have fewer links than this without more memory. */
+static size_t rrci_dict_room(const rrci_dict *dict)
 {
-    rrci_dict_retire(heap, dict, SIZE_MAX);
-    if (rrci_table_begin(heap, &dict->other, size) != RRC_OK)
-        return RRC_ENOMEM;
-    dict->growth = RRCI_CLEARING;
-    dict->done = 0;
-    return RRC_OK;
+    size_t grouped = dict->groups.count * RRCI_PAGE_WORDS / RRCI_GROUP * RRCI_LOAD;
+    size_t chained = dict->next.count * RRCI_PAGE_WORDS + 1;
+    return grouped < chained ? grouped : chained;
 }
 
-/* Bring the other table forward by at most n groups or records. Fails only if a page is lacking. */
-static int rrci_dict_step(rrc_heap *heap, rrci_list *list, size_t n)
+static int rrci_dict_reserve(rrc_heap *heap, rrci_dict *dict, size_t links)
 {
-    rrci_dict *dict = &list->dict;
-    while (dict->growth == RRCI_CLEARING && n > 0) {
-        size_t cleared;
-        if (dict->done == dict->other.pages * RRCI_PAGE_GROUPS && rrci_table_add_page(heap, &dict->other) != RRC_OK)
-            return RRC_ENOMEM;
-        cleared = rrci_table_clear(&dict->other, dict->done, n);
-        dict->done += cleared;
-        n -= cleared;
-        if (dict->done * RRCI_GROUP == dict->other.size) {
-            dict->growth = RRCI_FILLING;
-            dict->done = 0;
-        }
+    int code = rrci_pages_reserve(heap, &dict->groups, rrci_group_words(links));
+    return code == RRC_OK ? rrci_pages_reserve(heap, &dict->next, links) : code;
+}
+
+/* Free what more than so many links need, at most n pages. */
+static size_t rrci_dict_trim(rrc_heap *heap, rrci_dict *dict, size_t links, size_t n)
+{
+    size_t words = rrci_group_words(links), used = dict->homes * RRCI_GROUP, done;
+    if (!dict->on)
+        words = used = links = 0;
+    dict->spare = 0;
+    done = rrci_pages_trim(heap, &dict->groups, words > used ? words : used, n);
+    return done + rrci_pages_trim(heap, &dict->next, links, n - done);
+}
+
+/* Where a key is looked for first. `mask` gets the bits of an index there: there are always more than a 24th as many
+   home groups as records, so that 5 bits besides those that choose the group are enough. */
+RRCI_ALWAYS_INLINE uint32_t *rrci_home(const rrci_dict *dict, uint32_t hash, uint32_t *mask)
+{
+    size_t size = (hash & (dict->half - 1)) < dict->homes - dict->half ? 2 * dict->half : dict->half;
+    *mask = (uint32_t)(size * 32 - 1);
+    return rrci_word(&dict->groups, (hash & (size - 1)) * RRCI_GROUP);
+}
+
+/* The records of a key, one after the other. */
+typedef struct rrci_probe {
+    const uint32_t *group;
+    uint32_t mask;              /* the bits of an index */
+    unsigned matches;           /* words of the group that are left */
+    uint32_t chained;           /* the next one of the chain, plus 1 */
+    size_t   index;             /* of the one that was found last */
+} rrci_probe;
+
+RRCI_ALWAYS_INLINE void rrci_begin_probe(rrci_probe *probe, const rrci_list *list, rrc_gcref p)
+{
+    uint32_t hash = rrci_hash(p);
+    RRC_ASSERT(list->dict.on && list->count > 0);
+    probe->group = rrci_home(&list->dict, hash, &probe->mask);
+    probe->matches = rrci_group_match(probe->group, hash, ~probe->mask);
+    probe->chained = probe->group[RRCI_CHAIN];
+}
+
+/* The next record, or NULL. (An empty word looks like one of index -1.) */
+RRCI_ALWAYS_INLINE const rrci_link *rrci_next_probe(rrci_probe *probe, const rrci_list *list, rrc_gcref p)
+{
+    const rrci_link *link;
+    uint32_t number;
+    while (probe->matches != 0) {
+        number = probe->group[rrci_lowest_bit(probe->matches)] & probe->mask;
+        probe->matches &= probe->matches - 1;
+        if (number == 0)
+            continue;
+        probe->index = (size_t)number - 1;
+        link = rrci_at(list, probe->index);
+        if (link->p == p)
+            return link;
     }
-    if (dict->growth == RRCI_FILLING) {
-        size_t left = list->count - dict->done, to = dict->done + (n < left ? n : left);
-        rrci_table_insert_all(&dict->other, list, dict->done, to);
-        dict->done = to;
-        if (to == list->count)
-            rrci_dict_replace(heap, dict);
+    while (probe->chained != 0) {
+        probe->index = (size_t)probe->chained - 1;
+        probe->chained = *rrci_word(&list->dict.next, probe->index);
+        link = rrci_at(list, probe->index);
+        if (link->p == p)
+            return link;
     }
-    return RRC_OK;
+    return NULL;
 }
 
-/* Make sure that the dictionary can take keys until it has `links` of them, without memory or a rebuild in
-   between. If it is likely to have `wish` of them, it grows in time. */
-static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links, size_t wish)
+/* The index of the record of p and ob, or RRCI_NONE. (A p can have several O links.) */
+static size_t rrci_dict_find(const rrci_list *list, rrc_gcref p, const rrc_object *ob)
 {
-    rrci_dict *dict = &list->dict;
-    size_t want = wish > links ? wish : links;
-    if (dict->growth == RRCI_RETIRING)
-        rrci_dict_retire(heap, dict, 1);
-    for (;;) {
-        size_t used = dict->table.used + (links - list->count);
-        size_t few = dict->table.capacity / 8;
-        int is_huge = dict->table.capacity > 4096 && want < few && dict->peak < few;
-        if (!rrci_dict_is_growing(dict)) {
-            if (used + (want - links) <= rrci_dict_comfort(dict) && !is_huge)
-                return RRC_OK;
-            if (rrci_dict_grow(heap, dict, rrci_dict_size_for(want > dict->peak ? want : dict->peak)) != RRC_OK)
-                return used <= rrci_dict_limit(dict) ? RRC_OK : RRC_ENOMEM;
-        }
-        if (rrci_dict_step(heap, list, RRCI_STEP) != RRC_OK)
-            return used <= rrci_dict_limit(dict) ? RRC_OK : RRC_ENOMEM;
-        if (dict->table.used + (links - list->count) <= rrci_dict_limit(dict))
-            return RRC_OK;
-    }
+    const rrci_link *link;
+    rrci_probe probe;
+    rrci_begin_probe(&probe, list, p);
+    do
+        link = rrci_next_probe(&probe, list, p);
+    while (link != NULL && link->ob != ob);
+    return link != NULL ? probe.index : RRCI_NONE;
 }
 
-/* Fill the dictionary anew, with `size` of the allocated entries. */
-static void rrci_dict_rebuild(rrci_list *list, size_t size)
+static void rrci_dict_insert(const rrci_dict *dict, size_t index, rrc_gcref p)
 {
-    rrci_table *table = &list->dict.table;
-    size_t first = 0;
-    rrci_table_resize(table, size);
-    while (first * RRCI_GROUP < size)
-        first += rrci_table_clear(table, first, RRCI_PAGE_GROUPS);
-    rrci_table_insert_all(table, list, 0, list->count);
-}
-
-/* Forget the contents. (A dictionary that is not optional is going to be rebuilt. Its other table stays, because it
-   is not being filled now: see rrci_begin_upkeep.) */
-static void rrci_dict_turn_off(rrci_dict *dict)
-{
-    dict->on = 0;
-    if (dict->optional && rrci_dict_is_growing(dict))
-        dict->growth = RRCI_RETIRING;
-}
-
-/* Fill a dictionary that is off, if there is memory for it. */
-static void rrci_dict_turn_on(rrc_heap *heap, rrci_list *list)
-{
-    rrci_dict *dict = &list->dict;
-    size_t size = rrci_dict_size_for(list->count + list->count / 4);
-    if (size <= dict->table.capacity && size >= dict->table.capacity / 8) {
-        rrci_dict_rebuild(list, size);
+    uint32_t hash = rrci_hash(p), mask, *group = rrci_home(dict, hash, &mask);
+    unsigned places = rrci_group_match(group, 0, ~(uint32_t)0);
+    if (places != 0) {
+        group[rrci_lowest_bit(places)] = (hash & ~mask) | ((uint32_t)index + 1);
     } else {
-        if (rrci_dict_grow(heap, dict, size) != RRC_OK)
-            return;
-        if (rrci_dict_step(heap, list, SIZE_MAX) != RRC_OK) {
-            rrci_dict_turn_off(dict);           /* it gives up what it has */
-            return;
-        }
+        *rrci_word(&dict->next, index) = group[RRCI_CHAIN];
+        group[RRCI_CHAIN] = (uint32_t)index + 1;
     }
-    dict->on = 1;
 }
 
-/* Free chunks if there are far more than can be needed, and the tables that were replaced. */
+/* The word that holds record `index`, which was inserted with p. `mask` gets the bits of the index: all bits if it is
+   in a chain. No record is read. */
+static uint32_t *rrci_dict_place(const rrci_dict *dict, size_t index, rrc_gcref p, uint32_t *mask)
+{
+    uint32_t number = (uint32_t)index + 1, *place = rrci_home(dict, rrci_hash(p), mask);
+    unsigned matches = rrci_group_match(place, number, *mask);
+    if (matches != 0)
+        return place + rrci_lowest_bit(matches);
+    *mask = ~(uint32_t)0;
+    for (place += RRCI_CHAIN; *place != number; place = rrci_word(&dict->next, *place - 1))
+        RRC_ASSERT(*place != 0 && "I2: every link of the list is in its dictionary");
+    return place;
+}
+
+static void rrci_dict_remove(const rrci_dict *dict, size_t index, rrc_gcref p)
+{
+    uint32_t mask, *place = rrci_dict_place(dict, index, p, &mask);
+    *place = ~mask != 0 ? 0 : *rrci_word(&dict->next, index);
+}
+
+/* Record `from` is about to move to `to`, which was removed. */
+static void rrci_dict_renumber(const rrci_dict *dict, size_t from, size_t to, rrc_gcref p)
+{
+    uint32_t mask, *place = rrci_dict_place(dict, from, p, &mask);
+    *place = (*place & ~mask) | ((uint32_t)to + 1);
+    if (~mask == 0)
+        *rrci_word(&dict->next, to) = *rrci_word(&dict->next, from);
+}
+
+/* ---- its growth ---- */
+
+/* Take all records out of a group. */
+static void rrci_take_group(const rrci_dict *dict, size_t number, uint32_t *taken)
+{
+    uint32_t *group = rrci_word(&dict->groups, number * RRCI_GROUP);
+    memcpy(taken, group, RRCI_LINE);
+    memset(group, 0, RRCI_LINE);
+}
+
+/* Insert again what was taken. `mask` has the bits of an index. */
+static void rrci_insert_taken(const rrci_list *list, const uint32_t *taken, uint32_t mask)
+{
+    const rrci_dict *dict = &list->dict;
+    uint32_t number, next;
+    size_t i;
+    for (i = 0; i < RRCI_CHAIN; i++)
+        if (taken[i] != 0)
+            RRCI_PREFETCH(rrci_at(list, (taken[i] & mask) - 1));
+    for (i = 0; i < RRCI_CHAIN; i++)
+        if (taken[i] != 0)
+            rrci_dict_insert(dict, (taken[i] & mask) - 1, rrci_at(list, (taken[i] & mask) - 1)->p);
+    for (number = taken[RRCI_CHAIN]; number != 0; number = next) {
+        next = *rrci_word(&dict->next, number - 1);
+        rrci_dict_insert(dict, number - 1, rrci_at(list, number - 1)->p);
+    }
+}
+
+/* The dictionary is to have no records, and so many home groups. */
+static void rrci_dict_clear(rrci_dict *dict, size_t homes)
+{
+    size_t i;
+    dict->homes = homes;
+    for (dict->half = 1; dict->half * 2 <= homes; dict->half *= 2)
+        ;
+    for (i = 0; i < homes; i++)
+        memset(rrci_word(&dict->groups, i * RRCI_GROUP), 0, RRCI_LINE);
+}
+
+/* One home group more. Its records come from the one that it was a part of. */
+static void rrci_dict_grow(rrci_list *list)
+{
+    rrci_dict *dict = &list->dict;
+    uint32_t taken[RRCI_GROUP];
+    uint32_t mask = (uint32_t)(dict->half * 32 - 1);
+    if (dict->homes == 0) {
+        rrci_dict_clear(dict, 1);
+        return;
+    }
+    rrci_take_group(dict, dict->homes - dict->half, taken);
+    memset(rrci_word(&dict->groups, dict->homes * RRCI_GROUP), 0, RRCI_LINE);
+    if (++dict->homes == 2 * dict->half)
+        dict->half = dict->homes;
+    rrci_insert_taken(list, taken, mask);
+}
+
+/* One home group less. Its records go back. */
+static void rrci_dict_shrink(rrci_list *list)
+{
+    rrci_dict *dict = &list->dict;
+    uint32_t high[RRCI_GROUP], low[RRCI_GROUP], mask;
+    if (dict->homes == dict->half)
+        dict->half /= 2;
+    mask = (uint32_t)(dict->half * 64 - 1);
+    rrci_take_group(dict, --dict->homes, high);
+    rrci_take_group(dict, dict->homes - dict->half, low);
+    rrci_insert_taken(list, high, mask);
+    rrci_insert_taken(list, low, mask);
+}
+
+/* Insert record `index`, for which there is room. */
+static void rrci_dict_add(rrci_list *list, size_t index)
+{
+    if (index >= list->dict.homes * RRCI_LOAD)
+        rrci_dict_grow(list);
+    rrci_dict_insert(&list->dict, index, rrci_at(list, index)->p);
+}
+
+/* Insert the records from `first` on, and prefetch the place of each while those before it are inserted. */
+static void rrci_dict_add_all(rrci_list *list, size_t first)
+{
+    size_t i, end = list->count + RRCI_AHEAD;
+    uint32_t mask;
+    if (list->dict.homes == 0)
+        rrci_dict_grow(list);
+    for (i = first; i < end; i++) {
+        if (i >= first + RRCI_AHEAD)
+            rrci_dict_add(list, i - RRCI_AHEAD);
+        if (i < list->count)
+            RRCI_PREFETCH_TO_WRITE(rrci_home(&list->dict, rrci_hash(rrci_at(list, i)->p), &mask));
+    }
+}
+
+/* Fill the dictionary anew, and turn it on. It has room for `wish` links, and is likely to have so many soon. */
+static void rrci_dict_fill(rrci_list *list, size_t wish)
+{
+    rrci_dict_clear(&list->dict, (wish > list->count ? wish : list->count) / RRCI_LOAD + 1);
+    rrci_dict_add_all(list, 0);
+    list->dict.on = 1;
+}
+
+/* ---- a list with its dictionary ---- */
+
+/* The links that the dictionary of this list must have room for: those of the list, and those that collections can
+   move to it. */
+static size_t rrci_keys_needed(const rrc_heap *heap, int kind)
+{
+    size_t old = heap->links.list[kind & RRCI_O].count, young = heap->links.list[kind | RRCI_YOUNG].count;
+    return (kind & RRCI_YOUNG) != 0 && !heap->desc.demotes ? young : old + young;
+}
+
+/* Free chunks and pages if there are far more than can be needed. */
 static size_t rrci_trim(rrc_heap *heap, size_t max)
 {
     size_t tracked = rrci_count_tracked(heap) + heap->tracked.walked, done = 0;
@@ -3361,50 +3250,38 @@ static size_t rrci_trim(rrc_heap *heap, size_t max)
         heap->memory.chunk_count--;
         done++;
     }
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        done += rrci_dict_retire(heap, &heap->links.list[kind].dict, max - done);
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        size_t keys = rrci_keys_needed(heap, kind);
+        done += rrci_dict_trim(heap, &heap->links.list[kind].dict, keys + keys / 4, max - done);
+    }
     return done;
 }
-
-/* ---- a list with its dictionary ---- */
 
 /* Add a link to a list that has room for it. */
 static void rrci_add_link(rrc_heap *heap, rrci_list *list, rrci_link link)
 {
     rrci_append(heap, list, link);
     if (list->dict.on)
-        rrci_table_insert(&list->dict.table, list->count - 1, rrci_hash(rrci_key(list, &link)));
+        rrci_dict_add(list, list->count - 1);
 }
 
-/* The other table keeps what it is to have: the first records. */
-static void rrci_drop_from_other(rrci_list *list, size_t index, const void *key)
+/* Record `index` is about to be removed, and the last one to take its place. */
+static RRCI_NOINLINE void rrci_drop_key(rrci_list *list, size_t index)
 {
-    rrci_dict *dict = &list->dict;
+    const rrci_dict *dict = &list->dict;
     size_t last = list->count - 1;
-    const void *last_key = rrci_key(list, rrci_at(list, last));
-    if (index >= dict->done)
-        return;
-    rrci_table_remove(&dict->other, index, key);
-    if (last >= dict->done) {
-        rrci_table_insert(&dict->other, index, rrci_hash(last_key));
-    } else {
-        if (index != last)
-            rrci_table_renumber(&dict->other, last, index, last_key);
-        dict->done = last;
-    }
+    if (dict->homes > 1 && last < dict->homes * (RRCI_LOAD / 6))
+        rrci_dict_shrink(list);
+    rrci_dict_remove(dict, index, rrci_at(list, index)->p);
+    if (index != last)
+        rrci_dict_renumber(dict, last, index, rrci_at(list, last)->p);
 }
 
-/* Remove record `index`, which was inserted with `key`. */
-static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index, const void *key)
+/* Remove record `index`. */
+static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index)
 {
-    if (list->dict.on) {
-        size_t last = list->count - 1;
-        rrci_table_remove(&list->dict.table, index, key);
-        if (index != last)
-            rrci_table_renumber(&list->dict.table, last, index, rrci_key(list, rrci_at(list, last)));
-        if (list->dict.growth == RRCI_FILLING)
-            rrci_drop_from_other(list, index, key);
-    }
+    if (list->dict.on)
+        rrci_drop_key(list, index);
     rrci_remove(heap, list, index);
 }
 
@@ -3418,21 +3295,19 @@ static size_t rrci_look_for_ob(const rrci_list *list, const rrc_object *ob)
     return RRCI_NONE;
 }
 
-/* A list is rarely searched by ob, so that only the first search of a long list makes an optional
-   dictionary. If a list is short, if a collection is changing it or if memory is lacking, it is searched from its
-   beginning. */
+/* Only the first search of a long list makes an optional dictionary. If a list is short, if a collection is changing it
+   or if memory is lacking, it is searched from its beginning. */
 static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
 {
     rrci_dict *dict = &list->dict;
-    int is_plain = RRCI_HAS_PLACES(heap) || rrci_in_collection(heap);
-    RRC_ASSERT(dict->by_ob || is_plain);
-    if (!dict->on && list->count > RRCI_AHEAD && !is_plain)
-        rrci_dict_turn_on(heap, list);
-    if (dict->on && !is_plain) {
-        dict->asked = 1;
-        return rrci_dict_find(list, ob);
-    }
-    return rrci_look_for_ob(list, ob);
+    if (RRCI_HAS_PLACES(heap) || rrci_in_collection(heap))
+        return rrci_look_for_ob(list, ob);
+    if (!dict->on && list->count > RRCI_AHEAD && rrci_dict_reserve(heap, dict, list->count) == RRC_OK)
+        rrci_dict_fill(list, 0);
+    if (!dict->on)
+        return rrci_look_for_ob(list, ob);
+    dict->asked = 1;
+    return rrci_dict_find(list, RRC_LINK(ob), ob);
 }
 
 /* The list and index of the link of ob, whose link field is not NULL; NULL if it has none. (The maker of a link may have
@@ -3445,43 +3320,23 @@ static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
         return rrci_look_in_place(heap, RRC_LINK(ob), index);
     for (i = RRCI_LISTS - 1; i >= 0; i--) {
         rrci_list *list = &heap->links.list[i];
-        if (list->count == 0)
-            continue;
-        if (list->dict.by_ob || rrci_in_collection(heap)) {
-            *index = rrci_find_ob(heap, list, ob);
-        } else {
-            *index = rrci_dict_find_link(list, RRC_LINK(ob), ob);
-        }
+        *index = list->count > 0 ? rrci_find_ob(heap, list, ob) : RRCI_NONE;
         if (*index != RRCI_NONE)
             return list;
     }
     return NULL;
 }
 
-/* The ob of p in a P list, or NULL. The usual cases are written out in few instructions, so that the
-   processor works on more lookups while they wait for memory. */
+/* The ob of p in a P list, or NULL. */
 static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
 {
-    const rrci_table *table = &list->dict.table;
-    size_t index;
-    if (table->size > 0) {
-        uint64_t hash = rrci_hash(p);
-        const uint32_t *group = rrci_group_at(table, rrci_home(table, hash));
-        uint32_t mask = rrci_mask(table);
-        unsigned matches = rrci_group_match(group, rrci_print(table, hash), ~mask);
-        if (matches != 0) {
-            uint32_t number = group[rrci_lowest_bit(matches)] & mask;
-            if (!RRCI_UNLIKELY(number < RRCI_FIRST)) {
-                const rrci_link *link = rrci_at(list, number - RRCI_FIRST);
-                if (!RRCI_UNLIKELY(link->p != p))
-                    return link->ob;
-            }
-        } else if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0) {
-            return NULL;
-        }
-    }
-    index = rrci_dict_find(list, p);
-    return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
+    const rrci_link *link;
+    rrci_probe probe;
+    if (list->count == 0)
+        return NULL;
+    rrci_begin_probe(&probe, list, p);
+    link = rrci_next_probe(&probe, list, p);
+    return link != NULL ? link->ob : NULL;
 }
 
 /* The ob of p's P link in a heap with places, or NULL. */
@@ -4789,7 +4644,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         rrci_free_object(heap, ob);
     }
     rrci_end_slot(&heap->calls, &call);
-    if (RRCI_UNLIKELY(RRCI_LISTENS(heap)) && is_gc && call.ob != NULL)
+    if (is_gc && call.ob != NULL)
         rrci_tell(heap, ob, RRCI_NEWS_LEFT);
     heap->calls.depth--;
 }
@@ -4953,7 +4808,7 @@ RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t in
             *RRC_HOST_SLOT(heap, link.p) = NULL;
         RRCI_END_HOOK(heap);
     }
-    rrci_drop_link(heap, list, index, rrci_key(list, &link));
+    rrci_drop_link(heap, list, index);
     heap->machine.changed++;
     if (parts) {
         heap->counters.parted += parts & 1;
@@ -5100,23 +4955,29 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 
 /* ---- links ---- */
 
-/* I5: reserve room for one more link of list `kind` in its dictionary, and in that of the list it is promoted to. */
-static int rrci_reserve_keys(rrc_heap *heap, int kind)
+/* I5: reserve room for one more link in the dictionary of this list. */
+static RRCI_NOINLINE int rrci_reserve_keys(rrc_heap *heap, int kind)
 {
-    rrci_list *old = &heap->links.list[kind & RRCI_O], *target = &heap->links.list[kind];
-    size_t links;
-    if (target->dict.on && target != old
-        && rrci_dict_reserve(heap, target, target->count + 1, target->count + 1 + heap->links.crowded_out) != RRC_OK) {
-        if (!target->dict.optional)
-            return RRC_ENOMEM;
-        rrci_dict_turn_off(&target->dict);
-    }
-    links = old->count + heap->links.list[kind | RRCI_YOUNG].count + 1;
-    if (old->dict.on && rrci_dict_reserve(heap, old, links, links) != RRC_OK) {
-        if (!old->dict.optional)
-            return RRC_ENOMEM;
-        rrci_dict_turn_off(&old->dict);
-    }
+    rrci_dict *dict = &heap->links.list[kind].dict;
+    size_t keys = rrci_keys_needed(heap, kind) + 1;
+    int code = rrci_dict_reserve(heap, dict, keys);
+    if (code == RRC_OK)
+        dict->spare = rrci_dict_room(dict) - keys - 1;
+    if (code == RRC_OK || !dict->optional)
+        return code;
+    dict->on = 0;
+    return RRC_OK;
+}
+
+/* ... which rarely takes more than this. */
+RRCI_ALWAYS_INLINE int rrci_reserve_key(rrc_heap *heap, int kind)
+{
+    rrci_dict *dict = &heap->links.list[kind].dict;
+    if (!dict->on)
+        return RRC_OK;
+    if (dict->spare == 0)
+        return rrci_reserve_keys(heap, kind);
+    dict->spare--;
     return RRC_OK;
 }
 
@@ -5129,8 +4990,11 @@ RRCI_ALWAYS_INLINE int rrci_reserve(rrc_heap *heap, int kind, size_t more)
         heap->memory.spare_links -= 1 + more;
     else
         code = rrci_reserve_lists(heap, 1 + more, rrci_count_tracked(heap));
-    return code == RRC_OK && (heap->links.list[kind].dict.on || heap->links.list[kind & RRCI_O].dict.on)
-               ? rrci_reserve_keys(heap, kind) : code;
+    if (code == RRC_OK)
+        code = rrci_reserve_key(heap, kind & RRCI_O);
+    if (code == RRC_OK && ((kind & RRCI_YOUNG) != 0 || heap->desc.demotes))
+        code = rrci_reserve_key(heap, kind | RRCI_YOUNG);
+    return code;
 }
 
 /* The ob of p's P link, or NULL. `kind` is the P list of p's generation. */
@@ -5524,56 +5388,29 @@ static void rrci_trace_lists(rrc_heap *heap, int age, const char *function)
 }
 
 /* A sweep keeps the dictionary of its list exact. It makes single changes as long as these are few.
-   If there are more, it rebuilds the dictionary at the end. */
+   If there are more, it fills the dictionary anew at the end. */
 typedef struct rrci_dict_upkeep {
     size_t changes_left;
     char   keep;
-    char   rebuild;
+    char   refill;
 } rrci_dict_upkeep;
 
-static void rrci_begin_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep, int in_slices)
+static void rrci_begin_upkeep(rrci_dict *dict, rrci_dict_upkeep *upkeep, size_t changes)
 {
-    if (in_slices) {                    /* nothing is rebuilt */
-        upkeep->changes_left = SIZE_MAX;
-        upkeep->keep = upkeep->rebuild = 0;
-        return;
-    }
-    if (list->dict.growth == RRCI_FILLING) {         /* a sweep changes one table only: the other begins again */
-        list->dict.growth = RRCI_CLEARING;
-        list->dict.done = list->dict.other.used = 0;
-    }
-    upkeep->changes_left = list->count / 32 + 1;
-    upkeep->keep = !list->dict.optional || list->dict.asked;
-    upkeep->rebuild = 0;
-    list->dict.asked = 0;
+    upkeep->changes_left = changes;
+    upkeep->keep = !dict->optional || dict->asked;
+    upkeep->refill = 0;
+    dict->asked = 0;
 }
 
 /* May the caller make one more change? If not, the dictionary is off. */
-static int rrci_upkeep_change(rrci_list *list, rrci_dict_upkeep *upkeep)
+static int rrci_upkeep_change(rrci_dict *dict, rrci_dict_upkeep *upkeep)
 {
-    if (!list->dict.on)
-        return 0;
-    if (upkeep->changes_left-- > 0)
-        return 1;
-    upkeep->rebuild = upkeep->keep;
-    rrci_dict_turn_off(&list->dict);
+    if (!dict->on || upkeep->changes_left-- > 0)
+        return dict->on;
+    upkeep->refill = upkeep->keep;
+    dict->on = 0;
     return 0;
-}
-
-/* Do tombstones take up the room for `more` keys, so that the dictionary would have to grow? */
-static int rrci_is_littered(const rrci_list *list, size_t more)
-{
-    const rrci_dict *dict = &list->dict;
-    return dict->on && dict->table.used > list->count && dict->table.used + more > rrci_dict_comfort(dict);
-}
-
-/* Rebuild the dictionary if that was put off, or if tombstones take up the room for `promoted` more keys. */
-static void rrci_end_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep, size_t promoted)
-{
-    if (upkeep->rebuild || rrci_is_littered(list, promoted)) {
-        rrci_dict_rebuild(list, list->dict.table.size);
-        list->dict.on = 1;
-    }
 }
 
 /* Objects whose p died. Each is buried some time later, when its head has been fetched. */
@@ -5645,11 +5482,11 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
 static void rrci_check_distinct(rrc_heap *heap, const rrci_list *list, const char *function)
 {
     size_t i;
-    if (!list->dict.on || list->dict.by_ob)
+    if (!list->dict.on)
         return;
     for (i = 0; i < list->count; i++) {
         const rrci_link *link = rrci_at(list, i);
-        if (rrci_dict_find(list, link->p) != i)
+        if (rrci_ob_of(list, link->p) != link->ob)
             rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
                        "survivor gave this address for two host objects that have P links");
     }
@@ -5671,10 +5508,8 @@ static void rrci_sweep_dead(rrci_sweeper *sweeper, size_t index)
 {
     rrci_list *list = sweeper->list;
     const rrci_link link = *rrci_at(list, index);
-    if (rrci_upkeep_change(list, &sweeper->upkeep))
-        rrci_drop_link(sweeper->heap, list, index, rrci_key(list, &link));
-    else
-        rrci_remove(sweeper->heap, list, index);
+    rrci_upkeep_change(&list->dict, &sweeper->upkeep);
+    rrci_drop_link(sweeper->heap, list, index);
     rrci_add_to_burial(sweeper->heap, &sweeper->burial, link.ob, sweeper->function);
 }
 
@@ -5683,13 +5518,13 @@ static void rrci_sweep_moved(rrci_sweeper *sweeper, size_t index, rrc_gcref q)
 {
     rrci_list *list = sweeper->list;
     rrci_link *link = rrci_at(list, index);
-    int change = !list->dict.by_ob && rrci_upkeep_change(list, &sweeper->upkeep);
+    int change = rrci_upkeep_change(&list->dict, &sweeper->upkeep);
     if (change)
-        rrci_table_remove(&list->dict.table, index, link->p);
+        rrci_dict_remove(&list->dict, index, link->p);
     link->p = q;
     RRC_LINK(link->ob) = q;
     if (change)
-        rrci_table_insert(&list->dict.table, index, rrci_hash(q));
+        rrci_dict_insert(&list->dict, index, q);
 }
 
 /* Apply the rule to each link below `end`, from last to first, until a slice has done `max` of them. Returns the
@@ -5699,7 +5534,7 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
     rrc_heap *heap = sweeper->heap;
     rrci_list *list = sweeper->list;
     size_t first, i, stop;
-    int moving = 0, only_young = heap->state == RRCI_MINOR && list < &heap->links.list[RRCI_P_YOUNG];
+    int moving = 0;
     if (end > list->count)
         end = list->count;
     first = (end + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
@@ -5717,8 +5552,6 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
             RRCI_PREFETCH(far_link[i].p);
             if (moving)
                 RRCI_PREFETCH_TO_WRITE(near_link[i].ob);
-            if (RRCI_UNLIKELY(only_young) && !RRC_HOST_IS_YOUNG(heap, p))
-                continue;
             q = RRC_HOST_SURVIVOR(heap, p);
 #ifdef RRC_DEBUG
             q = rrci_check_survivor(heap, list, &link[i], q, sweeper->function);
@@ -5747,16 +5580,18 @@ static void rrci_begin_sweep(rrci_sweeper *sweeper, rrc_heap *heap, rrci_list *l
     sweeper->function = function;
     sweeper->burial.added = sweeper->burial.buried = 0;
     sweeper->in_slices = (char)in_slices;
-    rrci_begin_upkeep(list, &sweeper->upkeep, in_slices);
+    /* (Slices refill nothing.) */
+    rrci_begin_upkeep(&list->dict, &sweeper->upkeep, in_slices ? SIZE_MAX : list->count / 32 + 1);
 }
 
-/* Apply the rule to all links. The dictionary must have room for `promoted` keys afterwards. */
-static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const char *function)
+/* Apply the rule to all links. */
+static void rrci_sweep(rrc_heap *heap, rrci_list *list, const char *function)
 {
     rrci_sweeper sweeper;
     rrci_begin_sweep(&sweeper, heap, list, 0, function);
     rrci_sweep_part(&sweeper, list->count, SIZE_MAX);
-    rrci_end_upkeep(list, &sweeper.upkeep, promoted);
+    if (sweeper.upkeep.refill)
+        rrci_dict_fill(list, 0);
 }
 
 /* Move links whose p is not young any more to the old list. The young dictionary must be off. */
@@ -5772,32 +5607,28 @@ static void rrci_promote(rrc_heap *heap, rrci_list *young, rrci_list *old)
             rrci_remove(heap, young, i);
         }
     }
-    if (on && (!old->dict.optional || old->dict.table.used + (old->count - first) <= rrci_dict_limit(&old->dict))) {
-        rrci_table_insert_all(&old->dict.table, old, first, old->count);
+    if (on && old->count < rrci_dict_room(&old->dict)) {     /* (an optional one may have too little) */
+        rrci_dict_add_all(old, first);
         old->dict.on = 1;
-    } else {
-        rrci_dict_turn_off(&old->dict);
     }
 }
 
-/* Sweep the two young lists, and promote their links. Their dictionaries are rebuilt, because usually
-   few links stay. They have room for as many links as there were. */
+/* Sweep the two young lists, and promote their links. Their dictionaries are filled anew, because usually
+   few links stay. They have groups for as many links as there were. */
 static void rrci_sweep_young(rrc_heap *heap, const char *function)
 {
     int kind;
     for (kind = RRCI_P_YOUNG; kind <= RRCI_O_YOUNG; kind++) {
         rrci_list *list = &heap->links.list[kind];
-        if (list->count == 0)
+        size_t count = list->count;
+        if (count == 0)
             continue;
-        list->dict.peak = list->count;
-        rrci_dict_turn_off(&list->dict);
-        rrci_sweep(heap, list, 0, function);
+        list->dict.on = 0;
+        rrci_sweep(heap, list, function);
         rrci_promote(heap, list, &heap->links.list[kind & RRCI_O]);
-        if (!list->dict.optional) {
-            size_t size = rrci_dict_size_for(list->dict.peak), capacity = list->dict.table.capacity;
-            rrci_dict_rebuild(list, size < capacity ? size : capacity);
-            list->dict.on = 1;
-        }
+        if (!list->dict.optional)
+            rrci_dict_fill(list, count);
+        rrci_dict_trim(heap, &list->dict, 2 * count + rrci_keys_needed(heap, kind), SIZE_MAX);
 #ifdef RRC_DEBUG
         if ((kind & RRCI_O) == 0)
             rrci_check_distinct(heap, &heap->links.list[RRCI_P_OLD], function);
@@ -5807,37 +5638,17 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
 
 static void rrci_sweep_old(rrc_heap *heap, const char *function)
 {
-    rrci_sweep(heap, &heap->links.list[RRCI_P_OLD], heap->links.list[RRCI_P_YOUNG].count, function);
-    rrci_sweep(heap, &heap->links.list[RRCI_O_OLD], heap->links.list[RRCI_O_YOUNG].count, function);
+    rrci_sweep(heap, &heap->links.list[RRCI_P_OLD], function);
+    rrci_sweep(heap, &heap->links.list[RRCI_O_OLD], function);
 #ifdef RRC_DEBUG
     rrci_check_distinct(heap, &heap->links.list[RRCI_P_OLD], function);
 #endif
 }
 
-/* Can the young list take one more link without more memory? (Its other table may be one for few links. Then it is
-   given up.) */
-static int rrci_has_room(rrci_list *young)
-{
-    rrci_dict *dict = &young->dict;
-    if (rrci_dict_is_growing(dict) && young->count >= dict->other.size - dict->other.size / 5)
-        dict->growth = RRCI_RETIRING;
-    if (!dict->on || dict->table.used < rrci_dict_comfort(dict))
-        return 1;
-    if (dict->optional) {
-        rrci_dict_turn_off(dict);
-        return 1;
-    }
-    if (dict->table.size < dict->table.capacity || dict->table.used > young->count)
-        rrci_dict_rebuild(young, dict->table.capacity);
-    return dict->table.used < rrci_dict_comfort(dict);
-}
-
-/* Move links whose p is young again to the young lists. A link for which there is no room stays. Then
-   minor collections look at the old links too. */
+/* Move links whose p is young again to the young lists. */
 static void rrci_demote(rrc_heap *heap)
 {
     int kind;
-    heap->links.crowded_out = 0;
     heap->machine.to_demote = 0;
     if (!heap->desc.demotes || !RRCI_HAS_GENERATIONS(heap))
         return;
@@ -5850,16 +5661,11 @@ static void rrci_demote(rrc_heap *heap)
                 RRCI_PREFETCH(rrci_at(old, i - RRCI_SEGMENT)->p);
             if (!RRC_HOST_IS_YOUNG(heap, link.p))
                 continue;
-            if (!rrci_has_room(young)) {
-                heap->links.crowded_out++;
-                continue;
-            }
-            rrci_drop_link(heap, old, i, rrci_key(old, &link));
+            rrci_drop_link(heap, old, i);
+            if (young->dict.on && young->count + 1 >= rrci_dict_room(&young->dict))
+                young->dict.on = 0;     /* (only an optional one) */
             rrci_add_link(heap, young, link);
         }
-        /* Removed entries left tombstones in the room for links that will come back. */
-        if (!old->dict.optional && rrci_is_littered(old, young->count))
-            rrci_dict_rebuild(old, old->dict.table.size);
     }
 }
 
@@ -7269,12 +7075,12 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
 
 /* ---- collections in slices: the mutator runs between their functions ---- */
 
-/* Dissolve the young links whose p died. If links whose p is young are in the old lists, all are looked at. */
+/* Dissolve the young links whose p died. */
 static void rrci_dissolve_young(rrc_heap *heap, const char *function)
 {
     rrci_sweeper sweeper;
     int kind;
-    for (kind = heap->links.crowded_out > 0 ? RRCI_P_OLD : RRCI_P_YOUNG; kind < RRCI_LISTS; kind++) {
+    for (kind = RRCI_P_YOUNG; kind < RRCI_LISTS; kind++) {
         rrci_begin_sweep(&sweeper, heap, &heap->links.list[kind], 2, function);
         rrci_sweep_part(&sweeper, SIZE_MAX, SIZE_MAX);
     }
@@ -7469,31 +7275,21 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
 /* Report the obs of all links in this list that have this p. (A p can have many O links.) */
 static void rrci_marked_in(rrc_heap *heap, const rrci_list *list, rrc_gcref p)
 {
-    const rrci_table *table = &list->dict.table;
-    uint64_t hash = rrci_hash(p);
-    uint32_t mask = rrci_mask(table);
-    size_t at;
-    for (at = rrci_home(table, hash);; at = rrci_next_group(table, at)) {
-        const uint32_t *group = rrci_group_at(table, at);
-        unsigned matches = rrci_group_match(group, rrci_print(table, hash), ~mask);
-        for (; matches != 0; matches &= matches - 1) {
-            uint32_t number = group[rrci_lowest_bit(matches)] & mask;
-            if (number >= RRCI_FIRST && rrci_at(list, number - RRCI_FIRST)->p == p)
-                rrci_marked_ob(heap, rrci_at(list, number - RRCI_FIRST)->ob);
-        }
-        if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0)
-            return;
-    }
+    const rrci_link *link;
+    rrci_probe probe;
+    rrci_begin_probe(&probe, list, p);
+    while ((link = rrci_next_probe(&probe, list, p)) != NULL)
+        rrci_marked_ob(heap, link->ob);
 }
 
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 {
     int kind;
-    if (heap == NULL || !rrci_takes_reports(heap))
+    if (heap == NULL || !heap->desc.reports_marks || !rrci_takes_reports(heap))
         return;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->links.list[kind];
-        if (list->dict.on && !list->dict.by_ob && list->count > 0)
+        if (list->dict.on && list->count > 0)
             rrci_marked_in(heap, list, p);
     }
 }
@@ -7540,8 +7336,6 @@ RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
     if (heap->machine.to_demote)
         rrci_demote(heap);
     rrci_trace_lists(heap, RRCI_YOUNG, function);
-    if (heap->links.crowded_out > 0)
-        rrci_trace_lists(heap, 0, function);
     heap->state = RRCI_COPYING;
     return RRC_OK;
 }
@@ -7553,8 +7347,6 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
     if (code != RRC_OK)
         return code;
     heap->state = RRCI_MINOR;
-    if (heap->links.crowded_out > 0)
-        rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     heap->counters.minor_collections++;
     heap->state = heap->rest;
@@ -8430,8 +8222,8 @@ static rrc_heap *rrci_make_heap(const rrc_desc *desc, const char *config, const 
     }
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_dict *dict = &heap->links.list[kind].dict;
-        dict->by_ob = layer != NULL || (!desc->reports_marks && ((kind & RRCI_O) != 0 || RRCI_HAS_SLOT(heap)));
-        dict->optional = layer != NULL || (dict->by_ob && !desc->unlinks);
+        dict->optional = layer != NULL || (!desc->reports_marks && !desc->incremental
+                                           && ((kind & RRCI_O) != 0 || RRCI_HAS_SLOT(heap)));
         dict->on = !dict->optional;
     }
     return heap;
@@ -8770,9 +8562,8 @@ static void rrci_free_tables(rrc_heap *heap)
     while (rrci_dequeue(heap) != NULL)
         ;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
-        rrci_list *list = &heap->links.list[kind];
-        rrci_table_free(heap, &list->dict.table);
-        rrci_table_free(heap, &list->dict.other);
+        heap->links.list[kind].dict.on = 0;
+        rrci_dict_trim(heap, &heap->links.list[kind].dict, 0, SIZE_MAX);
     }
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         while (heap->tracked.list[kind].count > 0) {
@@ -8935,8 +8726,8 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
         rrci_found(checker, RRC_ELINK, ob, link->p, "I1: the link field differs from the link");
     if (RRCI_HAS_PLACES(heap) && *rrci_place_in(heap, link->p) != index * RRCI_LISTS + (size_t)kind)
         rrci_found(checker, RRC_EPLINKED, ob, link->p, "I2: two links have this p, or its place is not known");
-    if (list->dict.on && ((kind & RRCI_O) == 0 ? rrci_dict_find(list, rrci_key(list, link))
-                                               : rrci_dict_find_link(list, rrci_key(list, link), ob)) != index)
+    if (list->dict.on && (rrci_dict_find(list, link->p, ob) != index
+                          || ((kind & RRCI_O) == 0 && rrci_ob_of(list, link->p) != ob)))
         rrci_found(checker, RRC_EPLINKED, ob, link->p,
                    "I2: two P links have this p, or the dictionary does not know the link");
     RRCI_BEGIN_HOOK(heap);
@@ -8991,53 +8782,22 @@ static void rrci_check_single_links(rrci_checker *checker)
         rrci_found(checker, RRC_ELINKED, link->ob, link->p, "I2: the object has two links");
 }
 
-/* Has the table so many records, and at least one empty entry? */
-static int rrci_table_has(const rrci_table *table, size_t records)
-{
-    size_t i, live = 0, used = 0;
-    for (i = 0; i < table->size; i++) {
-        uint32_t entry = rrci_group_at(table, i / RRCI_GROUP)[i % RRCI_GROUP];
-        live += entry > RRCI_TOMBSTONE;
-        used += entry != RRCI_EMPTY;
-    }
-    return live == records && used == table->used && (table->size == 0 || used < table->size);
-}
-
-/* Does a probe with this key come to record `index`? */
-static int rrci_table_knows(const rrci_table *table, size_t index, const void *key)
-{
-    uint64_t hash = rrci_hash(key);
-    uint32_t entry = rrci_print(table, hash) | ((uint32_t)index + RRCI_FIRST);
-    size_t at;
-    for (at = rrci_home(table, hash);; at = rrci_next_group(table, at)) {
-        const uint32_t *group = rrci_group_at(table, at);
-        if (rrci_group_match(group, entry, ~(uint32_t)0) != 0)
-            return 1;
-        if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0)
-            return 0;
-    }
-}
-
+/* Each link is found in it (rrci_check_link). Is nothing else there? */
 static void rrci_check_dict(rrci_checker *checker, const rrci_list *list)
 {
     const rrci_dict *dict = &list->dict;
-    size_t i;
-    if (!dict->on)
-        return;
-    if (!rrci_table_has(&dict->table, list->count))
+    size_t i, k, records = 0;
+    for (i = 0; dict->on && i < dict->homes; i++) {
+        const uint32_t *group = rrci_word(&dict->groups, i * RRCI_GROUP);
+        uint32_t number = group[RRCI_CHAIN];
+        for (k = 0; k < RRCI_CHAIN; k++)
+            records += group[k] != 0;
+        for (; number != 0 && number <= list->count && records <= list->count; records++)
+            number = *rrci_word(&dict->next, number - 1);
+        records += number != 0;
+    }
+    if (dict->on && records != list->count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "a dictionary does not match its list");
-    if (dict->growth != RRCI_FILLING)
-        return;
-    if (dict->done > list->count || !rrci_table_has(&dict->other, dict->done)) {
-        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the new table of a dictionary does not match its list");
-        return;
-    }
-    for (i = 0; i < dict->done; i++) {
-        const rrci_link *link = rrci_at(list, i);
-        if (!rrci_table_knows(&dict->other, i, rrci_key(list, link)))
-            rrci_found(checker, RRC_ECORRUPT, link->ob, link->p,
-                       "the new table of a dictionary does not know the link");
-    }
 }
 
 static void rrci_check_queue(rrci_checker *checker)
@@ -9166,11 +8926,11 @@ static void rrci_check_reserves(rrci_checker *checker)
     if ((links > 0 && heap->links.directory.capacity < rrci_directory_needed(links, 0))
         || (tracked > 0 && heap->tracked.directory.capacity < rrci_directory_needed(0, tracked)))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: the directories are too short");
-    for (kind = 0; kind < RRCI_YOUNG; kind++) {
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_dict *dict = &heap->links.list[kind].dict;
-        size_t promoted = heap->links.list[kind | RRCI_YOUNG].count;
-        if (dict->on && !dict->optional && promoted > 0 && dict->table.used + promoted > rrci_dict_limit(dict))
-            rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: the dictionary has no room for the young links");
+        size_t keys = rrci_keys_needed(heap, kind) + dict->spare;
+        if (dict->on && !dict->optional && keys > 0 && keys >= rrci_dict_room(dict))
+            rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: a dictionary has too few pages");
     }
 }
 

@@ -19,7 +19,7 @@ static void a_demoted_p_can_die_young(void)
         size_t id = host_rooted(h, HOST_OLD);
         rrc_object *ob = ob_given(h, (link_kind)kind, id, FULL);
 
-        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);   /* there is room for young links */
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
         unit_context("link %d", kind);
         host_demote(h, id);
         check_int(rrc_check(h->heap), RRC_OK);
@@ -53,9 +53,8 @@ static void a_demoted_p_has_one_p_link(void)
     host_close(h);
 }
 
-/* Thousands at a time, though no link was ever young: there is no room for them, so
-   that minor collections look at all, until a link is made. */
-static void thousands_find_room_in_the_end(void)
+/* Thousands at a time, though no link was ever young. */
+static void thousands_are_demoted(void)
 {
     enum { COUNT = 3000 };
     host *h = open_demoting();
@@ -95,8 +94,8 @@ static void thousands_find_room_in_the_end(void)
     host_close(h);
 }
 
-/* The table of young links has just begun to shrink when more links are demoted than its next table can hold. */
-static void many_are_demoted_while_the_table_shrinks(void)
+/* Few links are young when many are demoted. */
+static void many_are_demoted(void)
 {
     enum { MANY = 100000, SOME = 5000 };
     static size_t ids[MANY];
@@ -123,9 +122,8 @@ static void many_are_demoted_while_the_table_shrinks(void)
     host_close(h);
 }
 
-/* Minor collections look for those that found no room among the old ones, and leave
-   the others alone. */
-static void only_the_crowded_out_are_asked_for(void)
+/* Minor collections leave the others alone. */
+static void only_the_demoted_are_asked_for(void)
 {
     enum { COUNT = 200 };
     host *h = open_demoting();
@@ -138,7 +136,7 @@ static void only_the_crowded_out_are_asked_for(void)
     for (i = 0; i < 20; i++)
         host_demote(h, ids[i]);
     host_major(h);
-    check_int(host_stats(h).p_young, HOST_SLOT ? 10 : 0);   /* no dictionary, no room */
+    check_int(host_stats(h).p_young, 10);
     for (i = 0; i < COUNT; i++)
         host_unroot(h, ids[i]);                 /* what is old is not looked at, and lives on */
     h->calls.survivor = 0;
@@ -149,43 +147,7 @@ static void only_the_crowded_out_are_asked_for(void)
     host_close(h);
 }
 
-/* One is enough to be looked for, whether C holds it or not; when there is room for it, the old ones
-   are left alone again. */
-static void one_is_crowded_out(void)
-{
-    enum { OTHERS = 50 };
-    int held, i;
-
-    for (held = 0; held < 2; held++) {
-        host *h = open_demoting();
-        size_t id = host_rooted(h, HOST_OLD);
-        rrc_object *ob = ob_given(h, P, id, FULL);
-
-        unit_context("held %d", held);
-        for (i = 0; i < OTHERS; i++)
-            ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
-        host_demote(h, id);
-        host_major(h);
-        if (held)
-            rrc_incref(h->heap, ob);
-        host_unroot(h, id);
-        host_minor(h);
-        check_int(host_is_alive(h, id), held);
-        check_int(rrc_run_pending(h->heap, 0), !held);
-        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
-        host_major(h);
-        h->options.unchecked = 1;               /* (rrc_check asks for each) */
-        h->calls.is_young = 0;
-        host_minor(h);
-        check(h->calls.is_young < OTHERS);
-        if (held)
-            rrc_decref(h->heap, ob);
-        host_close(h);
-    }
-}
-
-/* Links that become young leave tombstones in the dictionary of the old ones, which must
-   keep the room for them to come back: rrc_check looks. */
+/* The dictionary of the old links keeps the room for those that became young to come back: rrc_check looks. */
 static void demotion_leaves_room_for_promotion(void)
 {
     enum { MOST = 2000 };
@@ -203,12 +165,11 @@ static void demotion_leaves_room_for_promotion(void)
         for (i = 0; i < count; i++)
             host_demote(h, ids[i]);
         host_major(h);
-        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);   /* makes room for all */
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
         for (i = 0; i < count; i++)
             host_demote(h, ids[i]);
         host_major(h);
-        if (!HOST_SLOT)
-            check_int(host_stats(h).p_young, count);
+        check_int(host_stats(h).p_young, count);
         for (i = 0; i < 3; i++)
             host_minor(h);
         check_int(host_stats(h).p_old, count + 1);
@@ -216,8 +177,7 @@ static void demotion_leaves_room_for_promotion(void)
     }
 }
 
-/* Dictionaries by ob are given up where there is no room, and so is what a list of young
-   links cannot take; rrc_unlink finds all of them. */
+/* Optional dictionaries are given up where there is no room; rrc_unlink finds all links. */
 static void any_dictionary_may_be_too_small(void)
 {
     enum { COUNT = 1500 };
@@ -248,7 +208,7 @@ static void any_dictionary_may_be_too_small(void)
     host_close(h);
 }
 
-/* The dictionary by ob of a young list that is empty now is given up, too. */
+/* The optional dictionary of a young list that is empty now is given up, too. */
 static void an_empty_dictionary_may_be_too_small(void)
 {
     enum { YOUNG = 100, COUNT = 500 };
@@ -271,47 +231,12 @@ static void an_empty_dictionary_may_be_too_small(void)
         for (i = 0; i < COUNT; i++)
             host_demote(h, ids[i]);
         host_major(h);
-        if (HOST_SLOT || kind == O)             /* else they were crowded out */
-            check_stats(h, kind == P ? COUNT : 0, 0, kind == O ? COUNT : 0, 0, YOUNG);
+        check_stats(h, kind == P ? COUNT : 0, 0, kind == O ? COUNT : 0, 0, YOUNG);
         for (i = 0; i < COUNT; i++)
             check_int(rrc_unlink(h->heap, obs[i]), RRC_OK);
         check_int(rrc_run_pending(h->heap, 0), YOUNG + COUNT);
         host_close(h);
     }
-}
-
-/* Tombstones of young links that were unlinked take no room from those that are demoted. */
-static void tombstones_crowd_nobody_out(void)
-{
-    enum { YOUNG = 781, COUNT = 1000 };         /* the most for a dictionary of that size */
-    size_t found_room[2];
-    int unlinked;
-
-    for (unlinked = 0; unlinked < 2; unlinked++) {
-        host *h = open_demoting();
-        size_t ids[COUNT], i;
-        rrc_object *young[YOUNG];
-
-        for (i = 0; i < YOUNG; i++)
-            young[i] = ob_given(h, P, host_new(h, HOST_YOUNG), FULL);
-        if (unlinked)
-            for (i = 0; i < YOUNG; i++)
-                check_int(rrc_unlink(h->heap, young[i]), RRC_OK);
-        else
-            host_minor(h);
-        check_int(rrc_run_pending(h->heap, 0), YOUNG);
-        for (i = 0; i < COUNT; i++) {
-            ids[i] = host_rooted(h, HOST_OLD);
-            ob_given(h, P, ids[i], FULL);
-        }
-        for (i = 0; i < COUNT; i++)
-            host_demote(h, ids[i]);
-        host_major(h);
-        found_room[unlinked] = host_stats(h).p_young;
-        host_close(h);
-    }
-    check(found_room[0] >= YOUNG);
-    check_int(found_room[1], found_room[0]);
 }
 
 #if !HOST_MACROS
@@ -348,8 +273,8 @@ static void youth_that_was_not_announced(void)
 
 UNIT_GROUP(demotion,
     UNIT(an_empty_dictionary_may_be_too_small),
-    UNIT(tombstones_crowd_nobody_out), UNIT(any_dictionary_may_be_too_small),
+    UNIT(any_dictionary_may_be_too_small),
     UNIT(youth_that_was_not_announced), WITHOUT_GENERATIONS
-    UNIT(only_the_crowded_out_are_asked_for), UNIT(one_is_crowded_out), UNIT(demotion_leaves_room_for_promotion),
+    UNIT(only_the_demoted_are_asked_for), UNIT(demotion_leaves_room_for_promotion),
            UNIT(a_demoted_p_can_die_young), UNIT(a_demoted_p_has_one_p_link),
-           UNIT(thousands_find_room_in_the_end), UNIT(many_are_demoted_while_the_table_shrinks));
+           UNIT(thousands_are_demoted), UNIT(many_are_demoted));

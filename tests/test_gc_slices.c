@@ -1937,7 +1937,7 @@ static void the_last_slice_is_no_longer(void)
         desc.trace = trace_nothing;
         desc.survivor = all_survive;
         desc.realloc = count_frees;
-        desc.incremental = desc.unlinks = 1;
+        desc.incremental = 1;
         heap = rrc_heap_new(&desc);
         for (i = 0; i < LINKS; i++) {
             ob[i] = rrc_new(heap, &Plain);

@@ -183,7 +183,7 @@ static void a_small_heap_is_small(void)
 
     check(empty < 3650);
     ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
-    check(host_stats(h).memory > empty && host_stats(h).memory < 28500);
+    check(host_stats(h).memory > empty && host_stats(h).memory < 32000);
     ob = rrc_gc_new(h->heap, &Tracked);
     check_int(rrc_gc_track(h->heap, ob), RRC_OK);
     check(host_stats(h).memory < 62000);
@@ -206,15 +206,14 @@ static void check_cost(size_t links, size_t memory, size_t tenths)
         unit_fail(__FILE__, __LINE__, "%u links take %u bytes", (unsigned)links, (unsigned)memory);
 }
 
-/* With smaller blocks a table is brought forward by less at a time. */
+/* With smaller blocks there are so many more of them. */
 #ifdef RRC_CHUNK_LINKS
-#define SLOWNESS (256 / RRC_CHUNK_LINKS)
+#define SMALLER (256 / RRC_CHUNK_LINKS)
 #else
-#define SLOWNESS 1
+#define SMALLER 1
 #endif
 
-/* Old links of one kind, as many as fit under each limit while they grow. Rarely a dictionary has two tables,
-   because a larger one is about to replace it. */
+/* Old links of one kind, as many as fit under each limit while they grow. */
 static void a_link_costs_little(void)
 {
     const size_t most = unit_is_quick() || HOST_SANITIZED || HOST_DEBUG ? 100000 : 1000000;
@@ -224,18 +223,15 @@ static void a_link_costs_little(void)
         host_options options = { .unchecked = 1 };
         host *h = host_open(&options);
         int has_dict = !HOST_SLOT && kind == P;
-        size_t i, twofold = 0;
+        size_t i;
 
         for (i = 1; i <= most; i++) {
             ob_given(h, (link_kind)kind, host_new(h, HOST_OLD), LIGHT_OB);
             if (i >= 100000 && i % 1000 == 0)
-                check_cost(i, host_stats(h).memory, has_dict ? 295 : 165);
-            if (i >= 20000 && i % 100 == 0)
-                twofold += costs_more(i, host_stats(h).memory, 250) ? 1 : 0;
+                check_cost(i, host_stats(h).memory, has_dict ? 263 : 165);
         }
-        check(twofold <= (has_dict ? most / 100 / 50 * SLOWNESS : 0));
         /* One allocation for an object, one for 256 links, and tables that grow by a part of their size. */
-        check(h->calls.allocate < most + most / 50);
+        check(h->calls.allocate < most + most / 50 * SMALLER);
         host_major(h);
         check_int(host_stats(h).objects, 0);
         host_close(h);
@@ -255,7 +251,7 @@ static void a_link_that_was_young_costs_little(void)
         if (i % 1000 == 0)
             host_minor(h);
     }
-    check_cost(100000, host_stats(h).memory, HOST_SLOT ? 170 : 245);
+    check_cost(100000, host_stats(h).memory, HOST_SLOT ? 170 : 268);
     host_close(h);
 }
 
@@ -588,13 +584,11 @@ static void the_young_table_shrinks(void)
     young_views(h, 20000);
     host_minor(h);
     rrc_run_pending(h->heap, 0);
+    memory = host_stats(h).memory;
     young_views(h, 100);
     host_minor(h);
     rrc_run_pending(h->heap, 0);
-    memory = host_stats(h).memory;
-    young_views(h, 1);
-    young_views(h, 50);
-    check(HOST_SLOT || host_stats(h).memory < memory);
+    check(HOST_SLOT || host_stats(h).memory < memory - 80000);
     host_minor(h);
     rrc_run_pending(h->heap, 0);
     host_close(h);

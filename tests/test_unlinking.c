@@ -287,11 +287,11 @@ static void a_linked_ob_is_not_marked(void)
     host_close(h);
 }
 
-/* The dictionary by ob, once made, is given up where it cannot grow: when there is no
+/* An optional dictionary is given up where it cannot grow: when there is no
    memory for it, or when young links come to be old. */
 static void the_dictionary_may_not_grow(void)
 {
-    enum { COUNT = 400 };
+    enum { COUNT = 1100 };
     int which, old;
 
     for (old = 0; old < 2; old++) {

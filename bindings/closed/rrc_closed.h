@@ -871,7 +871,7 @@ static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
    and does not stand for it: see rrci_forget_left.) */
 static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_target(heap, ob) == NULL || !(rrci_is_p_linked(heap, ob) || rrci_is_tracked(ob)))
+    if (rrci_is_tracked(ob) ? rrci_target(heap, ob) == NULL : !rrci_is_p_linked(heap, ob))
         return;
     rrci_set_weak(ob);
     rrci_note_anchored(ob, 0);
@@ -1034,15 +1034,11 @@ static void rrci_find_dead_links(rrci_search *search)
     rrci_list *list = &heap->links.list[heap->machine.passing];
     size_t end = heap->machine.cursor < list->count ? heap->machine.cursor : list->count;
     rrci_sweeper sweeper;
-    int whole = search->max == INTPTR_MAX;
-    rrci_begin_sweep(&sweeper, heap, list, !whole, search->function);
+    rrci_begin_sweep(&sweeper, heap, list, search->max != INTPTR_MAX, search->function);
     heap->calls.touching++;                  /* (some obs are not linked any more, but still have their bias) */
     heap->machine.cursor = rrci_sweep_part(&sweeper, end, rrci_units_left(search));
     heap->calls.touching--;
     rrci_spread_strength(heap);
-    if (whole)
-        rrci_end_upkeep(list, &sweeper.upkeep,
-                        heap->machine.passing == RRCI_P_OLD ? heap->links.list[RRCI_P_YOUNG].count : 0);
     rrci_closed(heap)->step.found_deaths |= sweeper.burial.added > 0;
     search->end -= (intptr_t)(end - heap->machine.cursor);
 }

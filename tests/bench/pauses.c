@@ -488,7 +488,6 @@ static void rows_pauses(bench *b, int has_slots)
     desc.slot = has_slots ? slot : NULL;
     desc.reports_marks = 1;
     desc.incremental = 1;
-    desc.unlinks = 1;
     if (w.nodes == NULL || w.gray == NULL || !store_make(&w.store, w.n))
         failed(&w, "there is not enough memory");
     else {

@@ -80,7 +80,7 @@ static BENCH_NOINLINE rrc_object *from_obj(rrc_heap *heap, rrc_gcref p)
 
 /* ---- heaps --------------------------------------------------------------- */
 
-static rrc_heap *new_heap_that(data *d, int unlinks, int reads_young)
+static rrc_heap *new_heap_that(data *d, int incremental, int reads_young)
 {
     rrc_desc desc = { 0 };
 
@@ -91,7 +91,7 @@ static rrc_heap *new_heap_that(data *d, int unlinks, int reads_young)
 #if BENCH_SLOT
     desc.slot = host_slot;
 #endif
-    desc.unlinks = unlinks;
+    desc.incremental = incremental;
     return rrc_heap_new(&desc);
 }
 
