@@ -327,7 +327,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *
  *   VALUES    slot -> a Lua object, weakly: what is in there lives
  *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
- *   OWNERS    a Lua object that C refers to, or a node with fields of scripts -> its slot,
+ *   OWNERS    a Lua object to which a node refers, a key of C, or a node with fields of scripts -> its slot,
  *             weakly by key
  *
  * A slot is an entry of VALUES and ANCHORS: some have things of the binding, and each other one is that of a cell (see
@@ -535,6 +535,9 @@ enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS, RRCL_FALLBACK, RRCL_INFO = 
 
 #define RRCL_NAME "rawrefcount"
 
+/* Buckets of values in a block of memory: see rrcl_cell_of_value. */
+#define RRCL_BUCKETS 1024u
+
 /* The tag of a cell: the hash of what OWNERS has, or one of these. */
 #define RRCL_NOT_NOTED UINT32_MAX
 #define RRCL_IS_PROXY (UINT32_MAX - 1)
@@ -543,7 +546,8 @@ enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS, RRCL_FALLBACK, RRCL_INFO = 
 typedef struct rrcl_value {
     rrc_object head;
     rrc_cell  *cell;                /* NULL: the value is gone */
-    int        is_boxed;            /* see rrcl_push_box */
+    unsigned   is_boxed : 1;        /* see rrcl_push_box */
+    uint32_t   next;                /* the number of the next cell in its bucket, or 0 */
 } rrcl_value;
 
 typedef struct rrcl_class_info {    /* its metatable keeps it */
@@ -575,6 +579,8 @@ typedef struct rrcl_state {
     lua_State  *main;               /* that thread; NULL: unknown */
     uint32_t   *revived;            /* for each shard, the era in which its OWNERS was searched: see rrcl_revive */
     uint32_t    shard_count;
+    uint32_t  **buckets;            /* blocks of them: see rrcl_cell_of_value */
+    uint32_t    bucket_count, in_buckets;
     rrcl_canary sentinel, ticker;
     size_t      searches;           /* of shards, that this slice may still do: see rrcl_is_live */
     size_t      searched;           /* ... and that it has done to root something */
@@ -731,6 +737,11 @@ static int rrcl_is_empty(rrcl_state *state, uint32_t slot)
     return !is_there;
 }
 
+static uint32_t rrcl_hash_bits(uint64_t bits)
+{
+    return (uint32_t)(bits * 0x9E3779B97F4A7C15u >> 33);
+}
+
 /* A hash of the value at index, which is no nil: equal values have the same. */
 static uint32_t rrcl_hash(lua_State *L, int index)
 {
@@ -760,7 +771,7 @@ static uint32_t rrcl_hash(lua_State *L, int index)
     default:
         bits = (uint64_t)(uintptr_t)lua_topointer(L, index);
     }
-    return (uint32_t)(bits * 0x9E3779B97F4A7C15u >> 33);
+    return rrcl_hash_bits(bits);
 }
 
 /* The shard of OWNERS for a hash, if there are `count`. */
@@ -1076,7 +1087,8 @@ static int rrcl_error_place(const rrcl_state *state)
    dropped. */
 static void rrcl_end_slots(rrcl_state *state)
 {
-    if (--state->in_slots > 0 || !rrcl_take_error(state->hidden, state, RRCL_SLOT_ERROR))
+    if (--state->in_slots > 0 || !state->has_error[RRCL_SLOT_ERROR]
+        || !rrcl_take_error(state->hidden, state, RRCL_SLOT_ERROR))
         return;
 #if LUA_VERSION_NUM >= 504
     {
@@ -1308,16 +1320,91 @@ RRC_LUA_API const char *rrc_lua_string(rrc_heap *heap, const rrc_object *ob, siz
     return result;
 }
 
-/* The ob that stands for the value at index, or NULL. (If the value was resurrected, its
-   slot may be empty: to anchor it finds it again.) */
+/* ---- buckets: the address of a value -> its cell. They grow by linear hashing, as OWNERS do. ---- */
+
+static uint32_t *rrcl_bucket(const rrcl_state *state, const void *identity)
+{
+    uint32_t i = rrcl_owners_shard(rrcl_hash_bits((uint64_t)(uintptr_t)identity), state->bucket_count);
+    return &state->buckets[i / RRCL_BUCKETS][i % RRCL_BUCKETS];
+}
+
+static uint32_t *rrcl_next_in_bucket(const rrc_cell *cell)
+{
+    return &((rrcl_value *)(void *)cell->ob)->next;
+}
+
+/* The newest cell for this address, or NULL. What it has can be dead. */
+static rrc_cell *rrcl_cell_of_value(const rrcl_state *state, const void *identity)
+{
+    rrc_cell *cell = state->bucket_count > 0 ? rrc_cell_at(state->heap, *rrcl_bucket(state, identity)) : NULL;
+    while (cell != NULL && cell->object != identity)
+        cell = rrc_cell_at(state->heap, *rrcl_next_in_bucket(cell));
+    return cell;
+}
+
+static void rrcl_put_in_bucket(rrcl_state *state, const rrc_cell *cell)
+{
+    uint32_t *place = rrcl_bucket(state, cell->object);
+    *rrcl_next_in_bucket(cell) = *place;
+    *place = cell->number;
+    state->in_buckets++;
+}
+
+static void rrcl_take_from_bucket(rrcl_state *state, const rrc_cell *cell)
+{
+    uint32_t *place = rrcl_bucket(state, cell->object);
+    while (*place != cell->number)
+        place = rrcl_next_in_bucket(rrc_cell_at(state->heap, *place));
+    *place = *rrcl_next_in_bucket(cell);
+    state->in_buckets--;
+}
+
+/* Make room for one more value: a block of buckets, which take cells from those of another block. Raises. */
+static void rrcl_reserve_bucket(lua_State *L, rrcl_state *state)
+{
+    uint32_t block = state->bucket_count / RRCL_BUCKETS, mask = 1, i;
+    size_t bytes = RRCL_BUCKETS * sizeof **state->buckets;
+    if (state->in_buckets < state->bucket_count)
+        return;
+    state->buckets = (uint32_t **)rrcl_realloc_or_raise(L, state->buckets, (block + 1) * sizeof *state->buckets);
+    state->buckets[block] = (uint32_t *)rrcl_realloc_or_raise(L, NULL, bytes);
+    memset(state->buckets[block], 0, bytes);
+    state->bucket_count += RRCL_BUCKETS;
+    while (mask * 2 <= block)
+        mask *= 2;
+    for (i = 0; block > 0 && i < RRCL_BUCKETS; i++) {
+        uint32_t *from = &state->buckets[block - mask][i], *to = &state->buckets[block][i], *end = to;
+        while (*from != 0) {
+            const rrc_cell *cell = rrc_cell_at(state->heap, *from);
+            uint32_t *next = rrcl_next_in_bucket(cell);
+            if (rrcl_bucket(state, cell->object) != to) {
+                from = next;
+                continue;
+            }
+            *end = *from;                       /* the order stays: the newest first */
+            *from = *next;
+            *next = 0;
+            end = next;
+        }
+    }
+}
+
+static int rrcl_is_live(rrcl_state *state, const rrc_cell *cell, int may_defer);
+
+/* The ob that stands for the value at index, or NULL. */
 static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
 {
+    const void *identity = rrcl_identity(L, state, index);
     const rrc_cell *cell = NULL;
+    if (identity != state) {
+        cell = rrcl_cell_of_value(state, identity);
+        return cell != NULL && (cell->is_pinned || rrcl_is_live(state, cell, 0)) ? cell->ob : NULL;
+    }
     lua_pushvalue(L, index);
     lua_xmove(L, state->hidden, 1);
     lua_rawget(state->hidden, rrcl_owners(state->hidden, state, -1));
     if (!lua_isnil(state->hidden, -1))
-        cell = rrcl_owner_cell(state, rrcl_identity(L, state, index));
+        cell = rrcl_owner_cell(state, identity);
     lua_pop(state->hidden, 1);
     return cell != NULL ? cell->ob : NULL;
 }
@@ -1338,12 +1425,14 @@ static int rrcl_link_value(rrcl_state *state, rrcl_value *value, void *identity,
     return code;
 }
 
-/* A cell can be made; its slot will be `slot`. If the value needs a box, that is on top. Leaves L with `top` values.
-   is_noted: the value is to be found again. */
-static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, uint32_t slot, int is_noted, int top)
+/* A cell can be made; its slot will be `slot`. If the value needs a box, that is on top, and is popped. is_found: the
+   value is to be found again. */
+static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, uint32_t slot, int is_found)
 {
     rrcl_value *value;
     int code = RRC_ENOMEM;
+    void *identity = rrcl_identity(L, state, index);
+    int is_noted = is_found && identity == state;   /* (another value is noted by the first node that refers to it) */
     uint32_t hash = is_noted ? rrcl_hash(L, index) : RRCL_NOT_NOTED;
     if (is_noted) {                                 /* the only step that allocates in Lua */
         lua_pushvalue(state->hidden, rrcl_owners_of_hash(state, hash));
@@ -1361,12 +1450,10 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
         if (!value->is_boxed)
             lua_pushvalue(L, index);
         lua_xmove(L, state->hidden, 1);
-        code = rrcl_link_value(state, value, rrcl_identity(L, state, index), hash);
+        code = rrcl_link_value(state, value, identity, hash);
         lua_pop(state->hidden, 1);
-        if (code == RRC_OK) {
-            lua_settop(L, top);
+        if (code == RRC_OK)
             return &value->head;
-        }
         rrc_decref(state->heap, &value->head);
     }
     if (is_noted) {
@@ -1379,14 +1466,14 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
     return NULL;
 }
 
-static void rrcl_run_pending(rrcl_state *state, size_t max);
-static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, size_t max);
+static void rrcl_run_pending(rrcl_state *state, rrc_cell *dying, size_t max);
+static void rrcl_run_backlog_in_gc(lua_State *L, rrcl_state *state);
 static void rrcl_end_closing(lua_State *L, rrcl_state *state);
 static void rrcl_forget_closed(lua_State *L, rrcl_state *state, const rrcl_proxy *proxy);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
 
-/* Can OWNERS have the value? is_key: also one without identity. (NaN is no key of a table.) */
-static int rrcl_is_noted(lua_State *L, int index, int is_key)
+/* Is the value to be found again? is_key: also one without identity. (NaN is no key of a table.) */
+static int rrcl_is_found(lua_State *L, int index, int is_key)
 {
     int type = lua_type(L, index);
     return rrcl_has_identity(type)
@@ -1394,31 +1481,31 @@ static int rrcl_is_noted(lua_State *L, int index, int is_key)
 }
 
 /* The ob of a value that has one, or of a proxy. */
-static rrc_object *rrcl_peek(lua_State *L, rrcl_state *state, int index, int is_noted)
+static rrc_object *rrcl_peek(lua_State *L, rrcl_state *state, int index, int is_found)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, index);
     rrc_object *ob = proxy != NULL ? rrcl_ob_of(proxy) : NULL;
-    return ob != NULL || !is_noted ? ob : rrcl_find_value(L, state, index);
+    return ob != NULL || !is_found ? ob : rrcl_find_value(L, state, index);
 }
 
 RRC_LUA_API rrc_object *rrc_lua_peek(lua_State *L, rrc_heap *heap, int index)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    return state->hidden != NULL ? rrcl_peek(L, state, index, rrcl_is_noted(L, index, 1)) : NULL;
+    return state->hidden != NULL ? rrcl_peek(L, state, index, rrcl_is_found(L, index, 1)) : NULL;
 }
 
 static rrc_object *rrcl_ref(lua_State *L, rrc_heap *heap, int index, int is_key)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    int is_noted = rrcl_is_noted(L, index, is_key), top;
+    int is_found = rrcl_is_found(L, index, is_key), top;
     size_t values = state->new_values;
     uint32_t slot;
     rrc_object *ob;
-    if (!is_noted && lua_isnoneornil(L, index))
+    if (!is_found && lua_isnoneornil(L, index))
         return NULL;
     rrcl_need_open(L, state);
     rrcl_use(state, L);
-    ob = rrcl_peek(L, state, index, is_noted);
+    ob = rrcl_peek(L, state, index, is_found);
     if (ob == NULL) {
         index = rrcl_abs_index(L, index);
         top = lua_gettop(L);
@@ -1428,10 +1515,11 @@ static rrc_object *rrcl_ref(lua_State *L, rrc_heap *heap, int index, int is_key)
         if (RRCL_NEEDS_BOX(L, index))
             rrcl_push_box(L, index);
         slot = rrcl_reserve_cell(L, state);
+        rrcl_reserve_bucket(L, state);
         if (state->new_values != values)                /* a finalizer may have made it just now */
-            ob = rrcl_peek(L, state, index, is_noted);
+            ob = rrcl_peek(L, state, index, is_found);
         if (ob == NULL)
-            return rrcl_new_value(L, state, index, slot, is_noted, top);
+            return rrcl_new_value(L, state, index, slot, is_found);
         lua_settop(L, top);
     }
     rrc_incref(heap, ob);
@@ -1523,10 +1611,11 @@ static void rrcl_lengthen_node(lua_State *L, size_t n)
 }
 
 typedef struct rrcl_node_job {
-    rrcl_state     *state;
-    rrc_object     *ob;
-    const rrc_cell *node;
-    size_t          n;
+    rrcl_state       *state;
+    rrc_object       *ob;
+    const rrc_cell   *node;
+    rrc_cell *const  *targets;
+    size_t            n;
 } rrcl_node_job;
 
 /* (A proxy that has a table already, for fields of scripts, shares that one.) */
@@ -1556,6 +1645,36 @@ static int rrcl_lengthen_protected(lua_State *L)
     rrcl_get(job->state, RRCL_VALUES, rrcl_slot_of(job->node));
     lua_xmove(job->state->hidden, L, 1);
     rrcl_lengthen_node(L, job->n);
+    return 0;
+}
+
+/* Is this target of a node a value that OWNERS must have from now on? It can be left to Lua, and be resurrected. */
+static int rrcl_must_note(const rrcl_state *state, const rrc_cell *cell)
+{
+    return cell->tag == RRCL_NOT_NOTED && !cell->is_node && cell->object != NULL && !rrcl_is_boxed(state, cell);
+}
+
+static int rrcl_note_targets(lua_State *L)
+{
+    rrcl_node_job *job = (rrcl_node_job *)lua_touserdata(L, 1);
+    rrcl_state *state = job->state;
+    size_t i;
+    for (i = 0; i < job->n; i++) {
+        rrc_cell *cell = job->targets[i];
+        uint32_t hash;
+        if (!rrcl_must_note(state, cell))
+            continue;
+        hash = rrcl_hash_bits((uint64_t)(uintptr_t)cell->object);
+        lua_pushvalue(state->hidden, rrcl_owners_of_hash(state, hash));
+        rrcl_get(state, RRCL_VALUES, rrcl_slot_of(cell));
+        lua_xmove(state->hidden, L, 2);
+        if (!lua_isnil(L, -1)) {
+            lua_pushnumber(L, (lua_Number)rrcl_slot_of(cell));
+            lua_rawset(L, -3);
+            cell->tag = hash;
+        }
+        lua_settop(L, 1);
+    }
     return 0;
 }
 
@@ -1596,6 +1715,8 @@ static void rrcl_watch(void *userdata, rrc_cell *cell)
     state->in_hand = cell;
     if (cell->ob->ob_type == state->value_type) {
         ((rrcl_value *)(void *)cell->ob)->cell = cell;
+        if (cell->object != state)
+            rrcl_put_in_bucket(state, cell);
     } else {
         cell->tag = RRCL_IS_PROXY;
         ((rrcl_proxy *)cell->object)->cell = cell;
@@ -1639,6 +1760,8 @@ static void rrcl_forget(void *userdata, rrc_cell *cell)
     } else if (!cell->is_node) {
         has_anchor |= rrcl_is_boxed(state, cell);
         rrcl_forget_value(state, cell);
+        if (cell->object != state)
+            rrcl_take_from_bucket(state, cell);
         ((rrcl_value *)(void *)cell->ob)->cell = NULL;
     }
     if (has_anchor) {
@@ -1691,7 +1814,7 @@ static void *rrcl_new_node(void *userdata, rrc_object *ob, size_t n)
 {
     rrcl_state *state = (rrcl_state *)userdata;
     lua_State *L = rrcl_caller(state);
-    rrcl_node_job job = { state, ob, NULL, n };
+    rrcl_node_job job = { state, ob, NULL, NULL, n };
     if (L == NULL || rrcl_try(L, rrcl_make_node, &job) != 0 || state->hidden == NULL)
         return NULL;
     return (void *)(uintptr_t)lua_topointer(state->hidden, RRCL_NEW_NODE);
@@ -1702,12 +1825,17 @@ static void *rrcl_new_node(void *userdata, rrc_object *ob, size_t n)
 static int rrcl_write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
 {
     rrcl_state *state = (rrcl_state *)userdata;
+    rrcl_node_job job = { state, node->ob, node, targets, n };
     lua_State *hidden = state->hidden;
     size_t i;
     if (hidden == NULL)
         return n > 0;
+    for (i = 0; i < n && !rrcl_must_note(state, targets[i]); i++)
+        ;
+    if (i < n && (rrcl_try(rrcl_caller(state), rrcl_note_targets, &job) != 0 || state->hidden == NULL))
+        return 1;
+    hidden = state->hidden;
     if (rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node)) && rrcl_rawlen(hidden, -1) < n) {
-        rrcl_node_job job = { state, node->ob, node, n };
         lua_pop(hidden, 1);
         if (rrcl_try(rrcl_caller(state), rrcl_lengthen_protected, &job) != 0 || state->hidden == NULL)
             return 1;
@@ -2141,15 +2269,19 @@ static void rrcl_need_spare(lua_State *L, rrcl_state *state, const rrc_type *typ
             state->spare = proxy;
         }
         rrcl_dress_spare(L, state, type);
-        rrcl_reserve_cell(L, state);
+        if (!rrcl_has_room_for_cell(state))
+            rrcl_reserve_cell(L, state);
     } while (state->spare == NULL || state->spare_type != type);
 }
 
 /* Can ob get the spare proxy at once? Then that has the class of ob. */
 static int rrcl_has_spare(lua_State *L, rrcl_state *state, const rrc_object *ob)
 {
-    if (state->spare == NULL || !rrcl_has_room_for_cell(state)
-        || (state->spare_type != ob->ob_type && rrc_map_get(&state->classes, ob->ob_type) == NULL))
+    if (state->spare == NULL || !rrcl_has_room_for_cell(state))
+        return 0;
+    if (state->spare_type == ob->ob_type)
+        return 1;
+    if (rrc_map_get(&state->classes, ob->ob_type) == NULL)
         return 0;
     rrcl_dress_spare(L, state, ob->ob_type);
     return 1;
@@ -2173,27 +2305,27 @@ static void rrcl_take_over(rrcl_state *state, rrc_cell *cell, rrcl_proxy *proxy)
         rrc_touch(state->heap, cell->ob);       /* until the next step, nothing else protects what ob refers to */
 }
 
-/* The spare proxy becomes that of ob, and is pushed on the hidden thread. ob may be linked already: then its old proxy
-   is dead, but its __gc has not run yet, and does nothing from now on. Returns a code, with nothing pushed if it is no
-   RRC_OK. */
-static int rrcl_link_spare(rrcl_state *state, rrc_object *ob)
+/* The spare proxy becomes that of ob, and is pushed on the hidden thread. It also stays in SPARE until there is another
+   one, or a cycle ends. ob may be linked already: then its old proxy is dead, but its __gc has not run yet, and does
+   nothing from now on. give: RRC_GIVE takes the caller's reference, else 0. Returns a code, with nothing pushed or taken
+   if it is no RRC_OK. */
+static int rrcl_link_spare(rrcl_state *state, rrc_object *ob, int give)
 {
-    lua_State *hidden = state->hidden;
     rrcl_proxy *proxy = state->spare;
     rrc_cell *cell = (rrc_cell *)rrc_to_obj(state->heap, ob);
-    int code = RRC_OK;
-    lua_pushvalue(hidden, RRCL_SPARE);
-    lua_pushnil(hidden);
-    lua_replace(hidden, RRCL_SPARE);
+    int code;
+    lua_pushvalue(state->hidden, RRCL_SPARE);
     state->spare = NULL;
     if (cell != NULL) {
         rrcl_take_over(state, cell, proxy);
+        if (give)
+            rrc_decref(state->heap, ob);
         return RRC_OK;
     }
-    code = rrc_cell_link(state->heap, proxy, ob, rrcl_is_wrapper(ob) ? RRC_P : RRC_O);
+    code = rrc_cell_link(state->heap, proxy, ob, (rrcl_is_wrapper(ob) ? RRC_P : RRC_O) | give);
     state->in_hand = NULL;
     if (code != RRC_OK) {
-        lua_pop(hidden, 1);
+        lua_pop(state->hidden, 1);
         return code;
     }
     if (ob->ob_type != NULL && ob->ob_type->tp_size != NULL)
@@ -2217,7 +2349,7 @@ static int rrcl_new_proxy(lua_State *L)
         lua_xmove(L, state->hidden, 1);
         return 0;
     }
-    code = rrcl_link_spare(state, job->ob);
+    code = rrcl_link_spare(state, job->ob, 0);
     if (code != RRC_OK)
         luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
     return 0;
@@ -2247,12 +2379,13 @@ RRC_INLINE int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *o
     return 1;
 }
 
-/* A new proxy on the hidden thread, or an error on L. */
-static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
+/* A new proxy on the hidden thread, or an error on L. give is as for rrcl_link_spare, but the reference is taken in any
+   case. */
+static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob, int give)
 {
     rrcl_pushing job;
     int above, status;
-    if (rrcl_has_spare(L, state, ob) && rrcl_link_spare(state, ob) == RRC_OK)
+    if (rrcl_has_spare(L, state, ob) && rrcl_link_spare(state, ob, give) == RRC_OK)
         return 0;
     above = lua_gettop(state->hidden) - rrcl_base(state);
     job.state = state;
@@ -2268,7 +2401,15 @@ static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
         lua_xmove(state->hidden, L, 1);
         status = LUA_ERRRUN;
     }
+    if (give)
+        rrc_decref(state->heap, ob);
     return status;
+}
+
+static void rrcl_empty_spare(const rrcl_state *state)
+{
+    lua_pushnil(state->hidden);
+    lua_replace(state->hidden, RRCL_SPARE);
 }
 
 /* An object of this type has got a proxy, which is on the stack: the next one is made, without the need to catch errors.
@@ -2277,6 +2418,8 @@ static void rrcl_replace_spare(lua_State *L, rrcl_state *state, const rrc_type *
 {
     if (rrcl_has_room(L, 8))
         rrcl_need_spare(L, state, type);
+    else
+        rrcl_empty_spare(state);
 }
 
 static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
@@ -2294,7 +2437,7 @@ static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
     if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)
         luaL_error(L, "this %s is being deallocated", type->tp_name);
     rrc_incref(state->heap, ob);            /* finalizers may run, and drop the last reference */
-    status = rrcl_make_proxy(L, state, ob);
+    status = rrcl_make_proxy(L, state, ob, 0);
     if (status == 0)
         lua_xmove(state->hidden, L, 1);
     rrc_decref(state->heap, ob);
@@ -2337,12 +2480,10 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
         rrc_decref(heap, ob);
         return 1;
     }
-    status = rrcl_make_proxy(L, state, ob);
-    if (status == 0)
-        lua_xmove(state->hidden, L, 1);
-    rrc_decref(heap, ob);
+    status = rrcl_make_proxy(L, state, ob, RRC_GIVE);
     if (status != 0)
         return lua_error(L);
+    lua_xmove(state->hidden, L, 1);
     rrcl_replace_spare(L, state, type);
     return 1;
 }
@@ -2484,6 +2625,7 @@ static int rrcl_proxy_gc(lua_State *L)
 {
     rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
     rrcl_state *state;
+    rrc_cell *cell;
     if (proxy == NULL)
         return 0;
     state = proxy->closer->state;
@@ -2498,11 +2640,13 @@ static int rrcl_proxy_gc(lua_State *L)
         rrcl_root_wrappers(state);
     if (proxy->has_table)
         rrcl_restore_node(L, 1, proxy);
-    rrcl_detach(proxy);
     rrcl_take_table(L, proxy);
     state->deaths = RRCL_CYCLES_OF_A_DEATH;
     state->died++;
-    rrcl_work_in_gc(L, state, 0);
+    cell = proxy->cell;
+    proxy->cell = NULL;
+    rrcl_run_pending(state, cell, RRCL_DEALLOCS);
+    rrcl_run_backlog_in_gc(L, state);
     return 0;
 }
 
@@ -2659,7 +2803,7 @@ static int rrcl_close(lua_State *L)
     } else {
         rrc_decref(heap, ob);
     }
-    rrcl_run_pending(state, RRCL_DEALLOCS);
+    rrcl_run_pending(state, NULL, RRCL_DEALLOCS);
     rrcl_raise_kept(L, state, rrcl_error_place(state));
     return 0;
 }
@@ -3529,10 +3673,13 @@ static void rrcl_end_heap(rrcl_state *state)
         state->must_end = 1;
 }
 
-static void rrcl_run_pending(rrcl_state *state, size_t max)
+/* Do pending work. `dying` NULL, or the cell of a proxy that is dead: it is unlinked first. */
+static void rrcl_run_pending(rrcl_state *state, rrc_cell *dying, size_t max)
 {
+    size_t done;
     state->in_slots++;
-    state->has_backlog = rrc_run_pending(state->heap, max) >= max && max > 0;
+    done = dying != NULL ? rrc_cell_unlink_and_run(state->heap, dying, max) : rrc_run_pending(state->heap, max);
+    state->has_backlog = done >= max && max > 0;
     rrcl_end_slots(state);
     if (state->must_end)
         rrcl_end_heap(state);
@@ -3588,7 +3735,7 @@ static int rrcl_step(rrcl_state *state)
         rrcl_take_back_step(state, &before);
     else
         rrcl_end_step(state);
-    rrcl_run_pending(state, 0);
+    rrcl_run_pending(state, NULL, 0);
     return code;
 }
 
@@ -3676,21 +3823,20 @@ static void rrcl_want_step(rrcl_state *state)
 static void rrcl_work(rrcl_state *state, size_t max)
 {
     if (max == SIZE_MAX) {
-        rrcl_run_pending(state, 0);
+        rrcl_run_pending(state, NULL, 0);
         if (rrcl_step(state) == RRC_EPHASE)
             rrcl_want_step(state);
     } else if (max > 0) {
         rrcl_slice(state, max);
     }
-    rrcl_run_pending(state, RRCL_DEALLOCS);
+    rrcl_run_pending(state, NULL, RRCL_DEALLOCS);
 }
 
-/* The same in a __gc. A script's full collection does all pending work; its first sentinel also makes a whole step. */
-static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, size_t max)
+/* What a limit has left is done in a __gc of a script's full collection, whose first sentinel also makes a whole step. */
+static void rrcl_run_backlog_in_gc(lua_State *L, rrcl_state *state)
 {
-    rrcl_work(state, max);
     if (state->hidden != NULL && state->has_backlog && rrcl_is_full_collection(L, state))
-        rrcl_run_pending(state, 0);
+        rrcl_run_pending(state, NULL, 0);
 }
 
 RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap)
@@ -3710,7 +3856,7 @@ RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max)
         return 0;
     rrcl_use(state, L);
     has_ended = rrcl_slice(state, max);
-    rrcl_run_pending(state, max);
+    rrcl_run_pending(state, NULL, max);
     return has_ended;
 }
 
@@ -3991,6 +4137,8 @@ static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
 {
     rrc_stats stats;
     state->cycle++;
+    if (state->spare == NULL)                   /* memory was lacking for the next one */
+        rrcl_empty_spare(state);
     if (!RRCL_HAS_MODES)
         rrcl_plan_cycle(state);
     rrc_get_stats(state->heap, &stats);
@@ -4029,7 +4177,8 @@ static int rrcl_sentinel_gc(lua_State *L)
     if (is_full)
         units = SIZE_MAX;
     rrcl_let_go_of_closed(L, state);
-    rrcl_work_in_gc(L, state, units);
+    rrcl_work(state, units);
+    rrcl_run_backlog_in_gc(L, state);
     if (state->hidden != NULL && !state->calls_pay && (state->step.stage == RRCL_STEP_OPEN || rrcl_is_busy(state)))
         rrcl_try(L, rrcl_more_sentinels, state);
     if (state->hidden != NULL && is_first && !state->is_collecting && state->wrappers > 0) {
@@ -4076,8 +4225,12 @@ static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
 static void rrcl_free_tables(rrcl_state *state)
 {
     rrc_map_free(state->heap, &state->classes);
+    for (; state->bucket_count > 0; state->bucket_count -= RRCL_BUCKETS)
+        (void)RRC_LUA_REALLOC(state->buckets[state->bucket_count / RRCL_BUCKETS - 1], 0);
+    (void)RRC_LUA_REALLOC(state->buckets, 0);
     (void)RRC_LUA_REALLOC(state->revived, 0);
     (void)RRC_LUA_REALLOC(state->closed, 0);
+    state->buckets = NULL;
     state->closed = NULL;
     state->closed_count = state->closed_size = 0;
     state->revived = NULL;

@@ -784,6 +784,33 @@ case("the same object is the same value", function()
   equal(t[b:get(1)], "a")
 end)
 
+case("values are found again", function()
+  local functions, ws, objects = {}, {}
+  for i = 1, 6000 do
+    functions[i] = function() return i end
+    ws[i] = new(i)
+    ws[i]:set(1, functions[i])
+  end
+  objects = rawrefcount.stats().objects
+  for round = 1, 2 do
+    for i = 1, 6000 do ws[i]:set(2, functions[i]) end
+    equal(rawrefcount.stats().objects, objects)         -- each has the one that it had
+    for i = 1, 6000, 2 do ws[i]:set(1, nil) ws[i]:set(2, nil) functions[i] = nil end
+    rawrefcount.collect()
+    for i = 1, 6000, 2 do
+      functions[i] = function() return i end
+      ws[i]:set(1, functions[i])
+    end
+    equal(rawrefcount.stats().objects, objects)
+    for i = 1, 6000 do equal(ws[i]:get(1)(), i) end
+  end
+  for i = 1, 3000 do                                    -- many have the address of one that has just died
+    ws[1]:set(1, function() return i end)
+    collectgarbage("step")
+    equal(ws[1]:get(1)(), i)
+  end
+end)
+
 case("values come back as they were", function()
   local w = new(1)
   local function f() end

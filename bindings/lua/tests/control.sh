@@ -50,6 +50,7 @@ mutant 'the end drops no roots' 's/^            rrcl_strip(L, 1); .*/           
 mutant 'all garbage of the end goes in one collection' 's/^    state->in_order = 1;/    ;/' the_end_is_in
 mutant 'proxies that slots make at the end stay' 's/while ((rrcl_part_proxies(state) ||/while ((0 ||/'
 mutant 'weak tables give what is deallocated' '/^static void rrcl_detach/,/^}/s/^    rrc_cell_unlink(/    proxy->cell = cell; rrc_unlink(proxy->closer->state->heap, cell->ob); if (0) rrc_cell_unlink(/'
+mutant 'a proxy stays spare if there is no memory for the next' 's/^        rrcl_empty_spare(state);/        ;/' full_stacks
 mutant 'what is deallocated gets a proxy' 's/if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)/if (0)/'
 mutant 'each look ends a cycle' 's/^    if (taken == canary->ended)/    if (0)/' each_cycle_ends
 mutant 'all sentinels have one number' 's/^    canary->era += .*/    canary->era = 1;/' each_cycle_ends
@@ -88,6 +89,9 @@ closes() {
     mutated_modules "$1" "$2" || return
     noticed "$1" env LUA_CPATH="$folder/mutant/?.so" timeout 60 "$lua" bindings/lua/tests/closing.lua collect
 }
+known 'what a node refers to is not noted' 's/return cell->tag == RRCL_NOT_NOTED \&\& /return 0 \&\& /' 'a finalizer has C hold an object'
+known 'what has died is found' 's/(cell->is_pinned || rrcl_is_live(state, cell, 0))/1/' 'values are found again'
+known 'buckets are not divided' 's/ block > 0 \&\& i < RRCL_BUCKETS/ 0 \&\& i < RRCL_BUCKETS/' 'values are found again'
 known 'whole collections do not become rare' 's/= 2 \* state->next_wait + 1;/= 1;/' 'wrappers: whole collections'
 known 'many new wrappers wait' 's/ || state->wrappers > state->most_wrappers;/ || 0;/' 'wrappers: whole collections'
 known 'wrappers stay after collectgarbage()' 's/(is_full \&\& state->wait < state->next_wait)/0/' 'wrappers: whole collections'
