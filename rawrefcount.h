@@ -657,9 +657,10 @@ typedef struct rrc_desc {
 
     /* Not zero: the mutator can make an old p young again. The link of p stays
        old until the next major collection, which asks is_young for each old
-       link too, and makes links young again. (After rrc_major_collection_trace_early and
-       _sweep in slices, the trace function of the next minor collection asks instead, or the next
-       rrc_major_collection_start.) */
+       link too, and makes links young again. (If there is no memory for that,
+       minor collections trace old p's too, and ask is_young for old links. After
+       rrc_major_collection_trace_early and _sweep in slices, the trace function of the next minor
+       collection asks instead, or the next rrc_major_collection_start.) */
     int demotes;
 
     /* All memory comes from here. new_size 0 frees; old_size 0 (with ptr NULL)
@@ -1649,7 +1650,7 @@ typedef struct rrci_dict {
     rrci_pages next;            /* of each record, if it is not in its group itself: the next one of these, plus 1 */
     size_t     homes;           /* groups in use */
     size_t     half;            /* the greatest power of 2 that is not above homes */
-    size_t     spare;           /* there are pages for so many more links, wherever collections move them; off: 0 */
+    size_t     spare;           /* there are pages for so many more links, also when they are promoted; off: 0 */
     char       on;              /* kept up to date? (If not, its contents mean nothing.) */
     char       optional;        /* made when it is needed, and dropped when it is not */
     char       asked;           /* optional: it has been used since the last sweep of its list */
@@ -1861,6 +1862,7 @@ typedef struct rrci_links {
     rrci_list     list[RRCI_LISTS];
     rrci_directory directory;       /* of list */
     rrc_gcref     marker;           /* the last one that rrc_mark_deallocating got */
+    size_t        crowded_out;      /* old links whose p is young: the young dictionary had no room */
     const rrc_type *blamed[RRCI_BLAMED];    /* types of objects with a wrong bias: see rrci_is_news */
     size_t        blamed_at;
 } rrci_links;
@@ -3229,12 +3231,12 @@ static void rrci_dict_fill(rrci_list *list, size_t wish)
 
 /* ---- a list with its dictionary ---- */
 
-/* The links that the dictionary of this list must have room for: those of the list, and those that collections can
-   move to it. */
+/* The links that the dictionary of this list must have room for: those of the list, and those that can be promoted to
+   it. */
 static size_t rrci_keys_needed(const rrc_heap *heap, int kind)
 {
-    size_t old = heap->links.list[kind & RRCI_O].count, young = heap->links.list[kind | RRCI_YOUNG].count;
-    return (kind & RRCI_YOUNG) != 0 && !heap->desc.demotes ? young : old + young;
+    size_t young = heap->links.list[kind | RRCI_YOUNG].count;
+    return (kind & RRCI_YOUNG) != 0 ? young : heap->links.list[kind].count + young;
 }
 
 /* Free chunks and pages if there are far more than can be needed. */
@@ -4959,7 +4961,7 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 static RRCI_NOINLINE int rrci_reserve_keys(rrc_heap *heap, int kind)
 {
     rrci_dict *dict = &heap->links.list[kind].dict;
-    size_t keys = rrci_keys_needed(heap, kind) + 1;
+    size_t keys = rrci_keys_needed(heap, kind) + 1 + ((kind & RRCI_YOUNG) != 0 ? heap->links.crowded_out : 0);
     int code = rrci_dict_reserve(heap, dict, keys);
     if (code == RRC_OK)
         dict->spare = rrci_dict_room(dict) - keys - 1;
@@ -4992,8 +4994,8 @@ RRCI_ALWAYS_INLINE int rrci_reserve(rrc_heap *heap, int kind, size_t more)
         code = rrci_reserve_lists(heap, 1 + more, rrci_count_tracked(heap));
     if (code == RRC_OK)
         code = rrci_reserve_key(heap, kind & RRCI_O);
-    if (code == RRC_OK && ((kind & RRCI_YOUNG) != 0 || heap->desc.demotes))
-        code = rrci_reserve_key(heap, kind | RRCI_YOUNG);
+    if (code == RRC_OK && (kind & RRCI_YOUNG) != 0)
+        code = rrci_reserve_key(heap, kind);
     return code;
 }
 
@@ -5534,7 +5536,7 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
     rrc_heap *heap = sweeper->heap;
     rrci_list *list = sweeper->list;
     size_t first, i, stop;
-    int moving = 0;
+    int moving = 0, only_young = heap->state == RRCI_MINOR && list < &heap->links.list[RRCI_P_YOUNG];
     if (end > list->count)
         end = list->count;
     first = (end + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
@@ -5552,6 +5554,8 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
             RRCI_PREFETCH(far_link[i].p);
             if (moving)
                 RRCI_PREFETCH_TO_WRITE(near_link[i].ob);
+            if (RRCI_UNLIKELY(only_young) && !RRC_HOST_IS_YOUNG(heap, p))
+                continue;
             q = RRC_HOST_SURVIVOR(heap, p);
 #ifdef RRC_DEBUG
             q = rrci_check_survivor(heap, list, &link[i], q, sweeper->function);
@@ -5628,7 +5632,7 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
         rrci_promote(heap, list, &heap->links.list[kind & RRCI_O]);
         if (!list->dict.optional)
             rrci_dict_fill(list, count);
-        rrci_dict_trim(heap, &list->dict, 2 * count + rrci_keys_needed(heap, kind), SIZE_MAX);
+        rrci_dict_trim(heap, &list->dict, 2 * count + heap->links.crowded_out, SIZE_MAX);
 #ifdef RRC_DEBUG
         if ((kind & RRCI_O) == 0)
             rrci_check_distinct(heap, &heap->links.list[RRCI_P_OLD], function);
@@ -5645,25 +5649,33 @@ static void rrci_sweep_old(rrc_heap *heap, const char *function)
 #endif
 }
 
-/* Move links whose p is young again to the young lists. */
+/* Move links whose p is young again to the young lists. A link for which there is no room stays. Then
+   minor collections look at the old links too. */
 static void rrci_demote(rrc_heap *heap)
 {
     int kind;
+    heap->links.crowded_out = 0;
     heap->machine.to_demote = 0;
     if (!heap->desc.demotes || !RRCI_HAS_GENERATIONS(heap))
         return;
     for (kind = RRCI_P_OLD; kind <= RRCI_O_OLD; kind++) {
         rrci_list *old = &heap->links.list[kind], *young = &heap->links.list[kind | RRCI_YOUNG];
         size_t i = old->count;
+        young->dict.spare = 0;
         while (i-- > 0) {
             const rrci_link link = *rrci_at(old, i);
             if (i >= RRCI_SEGMENT)
                 RRCI_PREFETCH(rrci_at(old, i - RRCI_SEGMENT)->p);
             if (!RRC_HOST_IS_YOUNG(heap, link.p))
                 continue;
+            if (young->dict.on && young->count + 1 >= rrci_dict_room(&young->dict)) {
+                if (!young->dict.optional) {
+                    heap->links.crowded_out++;
+                    continue;
+                }
+                young->dict.on = 0;
+            }
             rrci_drop_link(heap, old, i);
-            if (young->dict.on && young->count + 1 >= rrci_dict_room(&young->dict))
-                young->dict.on = 0;     /* (only an optional one) */
             rrci_add_link(heap, young, link);
         }
     }
@@ -7075,12 +7087,12 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
 
 /* ---- collections in slices: the mutator runs between their functions ---- */
 
-/* Dissolve the young links whose p died. */
+/* Dissolve the young links whose p died. If links whose p is young are in the old lists, all are looked at. */
 static void rrci_dissolve_young(rrc_heap *heap, const char *function)
 {
     rrci_sweeper sweeper;
     int kind;
-    for (kind = RRCI_P_YOUNG; kind < RRCI_LISTS; kind++) {
+    for (kind = heap->links.crowded_out > 0 ? RRCI_P_OLD : RRCI_P_YOUNG; kind < RRCI_LISTS; kind++) {
         rrci_begin_sweep(&sweeper, heap, &heap->links.list[kind], 2, function);
         rrci_sweep_part(&sweeper, SIZE_MAX, SIZE_MAX);
     }
@@ -7336,6 +7348,8 @@ RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
     if (heap->machine.to_demote)
         rrci_demote(heap);
     rrci_trace_lists(heap, RRCI_YOUNG, function);
+    if (heap->links.crowded_out > 0)
+        rrci_trace_lists(heap, 0, function);
     heap->state = RRCI_COPYING;
     return RRC_OK;
 }
@@ -7347,6 +7361,8 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
     if (code != RRC_OK)
         return code;
     heap->state = RRCI_MINOR;
+    if (heap->links.crowded_out > 0)
+        rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     heap->counters.minor_collections++;
     heap->state = heap->rest;

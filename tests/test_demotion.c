@@ -19,7 +19,7 @@ static void a_demoted_p_can_die_young(void)
         size_t id = host_rooted(h, HOST_OLD);
         rrc_object *ob = ob_given(h, (link_kind)kind, id, FULL);
 
-        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);   /* there is room for young links */
         unit_context("link %d", kind);
         host_demote(h, id);
         check_int(rrc_check(h->heap), RRC_OK);
@@ -53,8 +53,9 @@ static void a_demoted_p_has_one_p_link(void)
     host_close(h);
 }
 
-/* Thousands at a time, though no link was ever young. */
-static void thousands_are_demoted(void)
+/* Thousands at a time, though no link was ever young: there is no room for them, so
+   that minor collections look at all, until a link is made. */
+static void thousands_find_room_in_the_end(void)
 {
     enum { COUNT = 3000 };
     host *h = open_demoting();
@@ -115,6 +116,10 @@ static void many_are_demoted(void)
     for (i = 0; i < MANY; i++)
         host_demote(h, ids[i]);
     host_major(h);
+    ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);   /* makes room for all */
+    for (i = 0; i < MANY; i++)
+        host_demote(h, ids[i]);
+    host_major(h);
     check(host_stats(h).p_young >= MANY);
     for (i = 0; i < SOME; i++)
         ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
@@ -122,8 +127,9 @@ static void many_are_demoted(void)
     host_close(h);
 }
 
-/* Minor collections leave the others alone. */
-static void only_the_demoted_are_asked_for(void)
+/* Minor collections look for those that found no room among the old ones, and leave
+   the others alone. */
+static void only_the_crowded_out_are_asked_for(void)
 {
     enum { COUNT = 200 };
     host *h = open_demoting();
@@ -136,7 +142,7 @@ static void only_the_demoted_are_asked_for(void)
     for (i = 0; i < 20; i++)
         host_demote(h, ids[i]);
     host_major(h);
-    check_int(host_stats(h).p_young, 10);
+    check_int(host_stats(h).p_young, HOST_SLOT ? 10 : 0);   /* no dictionary, no room */
     for (i = 0; i < COUNT; i++)
         host_unroot(h, ids[i]);                 /* what is old is not looked at, and lives on */
     h->calls.survivor = 0;
@@ -145,6 +151,41 @@ static void only_the_demoted_are_asked_for(void)
     check_int(host_stats(h).pending, 20);
     check_int(rrc_run_pending(h->heap, 0), 20);
     host_close(h);
+}
+
+/* One is enough to be looked for, whether C holds it or not; when there is room for it, the old ones
+   are left alone again. */
+static void one_is_crowded_out(void)
+{
+    enum { OTHERS = 50 };
+    int held, i;
+
+    for (held = 0; held < 2; held++) {
+        host *h = open_demoting();
+        size_t id = host_rooted(h, HOST_OLD);
+        rrc_object *ob = ob_given(h, P, id, FULL);
+
+        unit_context("held %d", held);
+        for (i = 0; i < OTHERS; i++)
+            ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+        host_demote(h, id);
+        host_major(h);
+        if (held)
+            rrc_incref(h->heap, ob);
+        host_unroot(h, id);
+        host_minor(h);
+        check_int(host_is_alive(h, id), held);
+        check_int(rrc_run_pending(h->heap, 0), !held);
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
+        host_major(h);
+        h->options.unchecked = 1;               /* (rrc_check asks for each) */
+        h->calls.is_young = 0;
+        host_minor(h);
+        check(h->calls.is_young < OTHERS);
+        if (held)
+            rrc_decref(h->heap, ob);
+        host_close(h);
+    }
 }
 
 /* The dictionary of the old links keeps the room for those that became young to come back: rrc_check looks. */
@@ -165,7 +206,7 @@ static void demotion_leaves_room_for_promotion(void)
         for (i = 0; i < count; i++)
             host_demote(h, ids[i]);
         host_major(h);
-        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);   /* makes room for all */
         for (i = 0; i < count; i++)
             host_demote(h, ids[i]);
         host_major(h);
@@ -231,7 +272,8 @@ static void an_empty_dictionary_may_be_too_small(void)
         for (i = 0; i < COUNT; i++)
             host_demote(h, ids[i]);
         host_major(h);
-        check_stats(h, kind == P ? COUNT : 0, 0, kind == O ? COUNT : 0, 0, YOUNG);
+        if (HOST_SLOT || kind == O)             /* else they were crowded out */
+            check_stats(h, kind == P ? COUNT : 0, 0, kind == O ? COUNT : 0, 0, YOUNG);
         for (i = 0; i < COUNT; i++)
             check_int(rrc_unlink(h->heap, obs[i]), RRC_OK);
         check_int(rrc_run_pending(h->heap, 0), YOUNG + COUNT);
@@ -275,6 +317,6 @@ UNIT_GROUP(demotion,
     UNIT(an_empty_dictionary_may_be_too_small),
     UNIT(any_dictionary_may_be_too_small),
     UNIT(youth_that_was_not_announced), WITHOUT_GENERATIONS
-    UNIT(only_the_demoted_are_asked_for), UNIT(demotion_leaves_room_for_promotion),
+    UNIT(only_the_crowded_out_are_asked_for), UNIT(one_is_crowded_out), UNIT(demotion_leaves_room_for_promotion),
            UNIT(a_demoted_p_can_die_young), UNIT(a_demoted_p_has_one_p_link),
-           UNIT(thousands_are_demoted), UNIT(many_are_demoted));
+           UNIT(thousands_find_room_in_the_end), UNIT(many_are_demoted));
