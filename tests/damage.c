@@ -1254,6 +1254,20 @@ static void all_are_promoted(void)
     }
 }
 
+/* The maker of a link can add the bias before. */
+static void a_bias_without_a_link(void)
+{
+    rrc_object *ob;
+
+    open_heap();
+    ob = rrc_new(heap, &Bare);
+    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    check(!rrci_is_p_linked(heap, ob));
+    ob->ob_refcnt -= RRC_REFCNT_FROM_PYPY;
+    rrc_decref(heap, ob);
+    close_heap();
+}
+
 /* What is in front of an object takes no more room than it must to keep the allocator's alignment. */
 static void alignment(void)
 {
@@ -1831,7 +1845,7 @@ UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(reserves_t
            UNIT(unlinks_find_a_dictionary),
            UNIT(changes_at_random),
            UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
-           UNIT(alignment), UNIT(links_without_a_bias),
+           UNIT(a_bias_without_a_link), UNIT(alignment), UNIT(links_without_a_bias),
            UNIT(unlinked_after_promotion), UNIT(many_are_unlinked), UNIT(just_immortal) DEBUG_TESTS MIRROR_TESTS);
 
 int main(int argc, char **argv)

@@ -1256,6 +1256,30 @@ static void the_sweep_leaves_demotion_to_a_minor(void)
     }
 }
 
+/* So does the start of the next collection in slices. Links that are made after it do not count on the room that the
+   demoted ones have taken. */
+static void the_start_demotes(void)
+{
+    enum { COUNT = 600 };
+    host *h = open_slices(1);
+    size_t ids[COUNT], i;
+
+    for (i = 0; i < COUNT; i++) {
+        ids[i] = host_rooted(h, HOST_OLD);
+        ob_given(h, P, ids[i], FULL);
+    }
+    for (i = 0; i < COUNT; i++)
+        host_demote(h, ids[i]);
+    host_major(h);
+    ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
+    host_start(h);
+    check(host_stats(h).p_young > 100);
+    check_int(rrc_check(h->heap), RRC_OK);
+    for (i = 0; i < COUNT; i++)
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
+    host_close(h);
+}
+
 /* The host can finish its marking after all. */
 static void a_search_can_be_finished_after_all(void)
 {
@@ -1347,5 +1371,6 @@ UNIT_GROUP(gc_early, UNIT(reports_inside_reports),
            UNIT(trace_calls_may_be_repeated_in_slices), UNIT(missing_reports_are_looked_for),
            UNIT(proxies_get_state_between_slices), UNIT(ignored_traces_are_repeated),
            UNIT(held_while_the_search_is_open), UNIT(the_sweep_looks_at_what_was_not_marked),
-           UNIT(the_sweep_leaves_demotion_to_a_minor), UNIT(a_search_can_be_finished_after_all),
+           UNIT(the_sweep_leaves_demotion_to_a_minor), UNIT(the_start_demotes),
+           UNIT(a_search_can_be_finished_after_all),
            UNIT(a_walk_sees_each_object_once));

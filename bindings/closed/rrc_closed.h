@@ -781,10 +781,7 @@ static void rrci_forget_listed(rrc_heap *heap, rrci_mirror_head *head)
 static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    rrci_mirror_head *head;
-    if (!rrci_is_gc_object(ob))
-        return;
-    head = rrci_mirror_head_of(ob);
+    rrci_mirror_head *head = rrci_mirror_head_of(ob);
     if (!rrci_is_p_linked(heap, ob)) {
         rrci_clear_weak(ob);
         head->is.number = 0;
