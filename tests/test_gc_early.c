@@ -1273,7 +1273,7 @@ static void the_start_demotes(void)
     host_major(h);
     ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
     host_start(h);
-    check(host_stats(h).p_young > 100);
+    check(host_stats(h).p_young > 50);
     check_int(rrc_check(h->heap), RRC_OK);
     for (i = 0; i < COUNT; i++)
         ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
