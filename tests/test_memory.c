@@ -191,11 +191,11 @@ static void a_small_heap_is_small(void)
     host_close(h);
 }
 
-/* Tenths of a byte, for pointers of 8 bytes; smaller blocks need more directories. */
+/* Tenths of a byte, for pointers of 8 bytes; smaller blocks need more directories, and more to be aligned. */
 static int costs_more(size_t links, size_t memory, size_t tenths)
 {
 #ifdef RRC_CHUNK_LINKS
-    tenths += 10;
+    tenths += 25;
 #endif
     return memory * 10 > links * tenths * (sizeof(void *) + 8) / 16;
 }
