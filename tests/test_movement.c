@@ -291,8 +291,7 @@ static void unlinking_at_random(void)
     }
 }
 
-/* Links that come and go without a collection leave tombstones, which do not fill the
-   dictionary, nor make it grow again and again. */
+/* Links that come and go without a collection leave nothing in the dictionary. */
 static void links_come_and_go(void)
 {
     enum { LINKS = 781, POOL = 2 * LINKS, ROUNDS = 20000 };     /* the most for a dictionary of that size */
