@@ -488,6 +488,8 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 
 /* Are there cycles that do not look at what is old? See >>cycles. */
 #define RRCL_HAS_MODES (LUA_VERSION_NUM >= 504)
+/* Does one request begin a cycle that ends soon? See rrcl_pace. */
+#define RRCL_ASKS_ONCE (LUA_VERSION_NUM == 504)
 
 /* The slots of the thread that used a heap last, of the sentinel and of the clock. Those of cells follow. */
 #define RRCL_CALLER_SLOT 1u
@@ -673,16 +675,19 @@ typedef struct rrcl_closer {
 static void *rrcl_heap_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
 {
     rrcl_state *state = (rrcl_state *)userdata;
-    void *result;
-    if (state->is_kept && new_size == 0 && state->memory == old_size)
+    if (new_size > 0) {
+        ptr = RRC_LUA_REALLOC(ptr, new_size);
+        if (ptr != NULL)
+            state->memory += new_size - old_size;
+        return ptr;
+    }
+    if (state->is_kept && state->memory == old_size)
         return NULL;                        /* the heap itself goes last */
-    result = RRC_LUA_REALLOC(ptr, new_size);
-    if (result == NULL && new_size > 0)
-        return NULL;
-    state->memory += new_size - old_size;
+    state->memory -= old_size;
+    (void)RRC_LUA_REALLOC(ptr, 0);
     if (state->memory == 0 && state->is_closed)
         (void)RRC_LUA_REALLOC(state, 0);
-    return result;
+    return NULL;
 }
 
 static void *rrcl_realloc_or_raise(lua_State *L, void *ptr, size_t size)
@@ -722,12 +727,6 @@ static int rrcl_get(rrcl_state *state, int table, uint32_t slot)
 static void rrcl_set(rrcl_state *state, int table, uint32_t slot)
 {
     lua_rawseti(state->hidden, rrcl_place(table, slot), rrcl_index_in_shard(slot));
-}
-
-/* The last place that is in use between calls. */
-static int rrcl_base(const rrcl_state *state)
-{
-    return RRCL_PLACES + RRCL_TABLES * (int)state->shard_count;
 }
 
 static int rrcl_is_empty(rrcl_state *state, uint32_t slot)
@@ -1083,12 +1082,10 @@ static int rrcl_error_place(const rrcl_state *state)
     return state->in_slots > 0 ? RRCL_SLOT_ERROR : RRCL_CALL_ERROR;
 }
 
-/* Slots have run since in_slots was raised. An error that they left is given to Lua's warning function; before 5.4 it is
-   dropped. */
-static void rrcl_end_slots(rrcl_state *state)
+/* An error that slots have left is given to Lua's warning function; before 5.4 it is dropped. */
+static RRCI_COLD void rrcl_warn_of_slots(rrcl_state *state)
 {
-    if (--state->in_slots > 0 || !state->has_error[RRCL_SLOT_ERROR]
-        || !rrcl_take_error(state->hidden, state, RRCL_SLOT_ERROR))
+    if (!rrcl_take_error(state->hidden, state, RRCL_SLOT_ERROR))
         return;
 #if LUA_VERSION_NUM >= 504
     {
@@ -1100,6 +1097,13 @@ static void rrcl_end_slots(rrcl_state *state)
     }
 #endif
     lua_pop(state->hidden, 1);
+}
+
+/* Slots have run since in_slots was raised. */
+RRC_INLINE void rrcl_end_slots(rrcl_state *state)
+{
+    if (--state->in_slots == 0 && state->has_error[RRCL_SLOT_ERROR])
+        rrcl_warn_of_slots(state);
 }
 
 RRC_LUA_API int rrc_lua_drop_error(rrc_heap *heap)
@@ -1470,7 +1474,18 @@ static void rrcl_run_pending(rrcl_state *state, rrc_cell *dying, size_t max);
 static void rrcl_run_backlog_in_gc(lua_State *L, rrcl_state *state);
 static void rrcl_end_closing(lua_State *L, rrcl_state *state);
 static void rrcl_forget_closed(lua_State *L, rrcl_state *state, const rrcl_proxy *proxy);
-static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
+static void rrcl_check_steps(const rrcl_state *state);
+static void rrcl_catch_up(lua_State *L, rrcl_state *state, int looks);
+
+/* Called where Lua may run anything anyway. Only some of the calls, the first among them, look for what is seldom due. */
+RRC_INLINE void rrcl_before_allocating(lua_State *L, rrcl_state *state)
+{
+    int looks = state->calls++ % RRCL_CALLS_OF_A_LOOK == 0;
+    if (looks || state->closed_count > 0 || state->native_new > RRC_LUA_NATIVE_BYTES
+        || (!RRCL_ASKS_ONCE && state->is_asked) || (RRCL_HAS_MODES && state->must_collect))
+        rrcl_catch_up(L, state, looks);
+    rrcl_check_steps(state);
+}
 
 /* Is the value to be found again? is_key: also one without identity. (NaN is no key of a table.) */
 static int rrcl_is_found(lua_State *L, int index, int is_key)
@@ -2249,29 +2264,25 @@ static void rrcl_dress_spare(lua_State *L, rrcl_state *state, const rrc_type *ty
     lua_setmetatable(state->hidden, RRCL_SPARE);
 }
 
-/* Make a proxy without an object, of this type's class, if there is none, and reserve a slot. So nothing is to be
-   allocated when an object gets it. (From 5.2 on, a __gc that comes later makes Lua look for the proxy among all that is
-   new. So it has a class from the start: that of the next object, mostly.) Raises. */
+/* Make a proxy without an object, of this type's class, if there is none. So nothing is to be allocated when an object
+   gets it. (From 5.2 on, a __gc that comes later makes Lua look for the proxy among all that is new. So it has a class
+   from the start: that of the next object, mostly.) Raises. */
 static void rrcl_need_spare(lua_State *L, rrcl_state *state, const rrc_type *type)
 {
     rrcl_before_allocating(L, state);
     if (state->spare_type != type)
         rrcl_class_of(L, state, type);          /* it is known from now on */
-    do {                                        /* finalizers can use the proxy up */
-        if (state->spare == NULL) {
-            rrcl_proxy *proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
-            memset(proxy, 0, sizeof *proxy);
-            proxy->check = RRCL_DISGUISE(proxy);
-            proxy->closer = state->closer;
-            rrcl_need_open(L, state);
-            lua_xmove(L, state->hidden, 1);
-            lua_replace(state->hidden, RRCL_SPARE);
-            state->spare = proxy;
-        }
-        rrcl_dress_spare(L, state, type);
-        if (!rrcl_has_room_for_cell(state))
-            rrcl_reserve_cell(L, state);
-    } while (state->spare == NULL || state->spare_type != type);
+    if (state->spare == NULL) {
+        rrcl_proxy *proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
+        memset(proxy, 0, sizeof *proxy);
+        proxy->check = RRCL_DISGUISE(proxy);
+        proxy->closer = state->closer;
+        rrcl_need_open(L, state);
+        lua_xmove(L, state->hidden, 1);
+        lua_replace(state->hidden, RRCL_SPARE);
+        state->spare = proxy;
+    }
+    rrcl_dress_spare(L, state, type);
 }
 
 /* Can ob get the spare proxy at once? Then that has the class of ob. */
@@ -2306,59 +2317,31 @@ static void rrcl_take_over(rrcl_state *state, rrc_cell *cell, rrcl_proxy *proxy)
 }
 
 /* The spare proxy becomes that of ob, and is pushed on the hidden thread. It also stays in SPARE until there is another
-   one, or a cycle ends. ob may be linked already: then its old proxy is dead, but its __gc has not run yet, and does
-   nothing from now on. give: RRC_GIVE takes the caller's reference, else 0. Returns a code, with nothing pushed or taken
-   if it is no RRC_OK. */
-static int rrcl_link_spare(rrcl_state *state, rrc_object *ob, int give)
+   one, or a cycle ends. If ob has a cell already, its old proxy is dead, but the __gc of that has not run yet, and does
+   nothing from now on. Takes the caller's reference. Returns a code, with nothing pushed or taken if it is no RRC_OK. */
+static int rrcl_link_spare(rrcl_state *state, rrc_object *ob, rrc_cell *cell)
 {
     rrcl_proxy *proxy = state->spare;
-    rrc_cell *cell = (rrc_cell *)rrc_to_obj(state->heap, ob);
     int code;
     lua_pushvalue(state->hidden, RRCL_SPARE);
     state->spare = NULL;
     if (cell != NULL) {
         rrcl_take_over(state, cell, proxy);
-        if (give)
-            rrc_decref(state->heap, ob);
+        rrc_decref(state->heap, ob);
         return RRC_OK;
     }
-    code = rrc_cell_link(state->heap, proxy, ob, (rrcl_is_wrapper(ob) ? RRC_P : RRC_O) | give);
+    code = rrc_cell_link(state->heap, proxy, ob, (rrcl_is_wrapper(ob) ? RRC_P : RRC_O) | RRC_GIVE);
     state->in_hand = NULL;
-    if (code != RRC_OK) {
-        lua_pop(state->hidden, 1);
-        return code;
-    }
-    if (ob->ob_type != NULL && ob->ob_type->tp_size != NULL)
-        rrc_measure(state->heap, ob);
-    return RRC_OK;
-}
-
-typedef struct rrcl_pushing {
-    rrcl_state *state;
-    rrc_object *ob;
-} rrcl_pushing;
-
-/* Push the new proxy of an ob on the hidden thread. */
-static int rrcl_new_proxy(lua_State *L)
-{
-    rrcl_pushing *job = (rrcl_pushing *)lua_touserdata(L, 1);
-    rrcl_state *state = job->state;
-    int code;
-    rrcl_need_spare(L, state, job->ob->ob_type);
-    if (rrcl_push_proxy(L, state, job->ob) != NULL) {       /* a finalizer made one just now */
-        lua_xmove(L, state->hidden, 1);
-        return 0;
-    }
-    code = rrcl_link_spare(state, job->ob, 0);
     if (code != RRC_OK)
-        luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
-    return 0;
+        lua_pop(state->hidden, 1);
+    else if (ob->ob_type != NULL && ob->ob_type->tp_size != NULL)
+        rrc_measure(state->heap, ob);
+    return code;
 }
 
-/* Push what ob is in Lua, if that exists. (No false is there: booleans have no links.) */
-RRC_INLINE int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *ob)
+/* Push what the cell of a link has in Lua, if that exists. (No false is there: booleans have no links.) */
+RRC_INLINE int rrcl_push_cell(lua_State *L, rrcl_state *state, const rrc_cell *cell)
 {
-    const rrc_cell *cell = (const rrc_cell *)rrc_to_obj(state->heap, ob);
     lua_State *hidden = state->hidden;
     uint32_t slot;
     if (cell == NULL)
@@ -2379,31 +2362,45 @@ RRC_INLINE int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *o
     return 1;
 }
 
-/* A new proxy on the hidden thread, or an error on L. give is as for rrcl_link_spare, but the reference is taken in any
-   case. */
-static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob, int give)
+/* The same for an object. */
+RRC_INLINE int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    rrcl_pushing job;
-    int above, status;
-    if (rrcl_has_spare(L, state, ob) && rrcl_link_spare(state, ob, give) == RRC_OK)
-        return 0;
-    above = lua_gettop(state->hidden) - rrcl_base(state);
+    return rrcl_push_cell(L, state, (const rrc_cell *)rrc_to_obj(state->heap, ob));
+}
+
+typedef struct rrcl_spare_job {
+    rrcl_state     *state;
+    const rrc_type *type;
+} rrcl_spare_job;
+
+static int rrcl_new_spare(lua_State *L)
+{
+    const rrcl_spare_job *job = (const rrcl_spare_job *)lua_touserdata(L, 1);
+    do {                                        /* finalizers can use up what there is */
+        rrcl_reserve_cell(L, job->state);
+        rrcl_need_spare(L, job->state, job->type);
+    } while (!rrcl_has_room_for_cell(job->state));
+    return 0;
+}
+
+/* Make a spare proxy for ob, and room for its cell. If that fails, drop the caller's reference to ob, and raise. */
+static RRCI_COLD void rrcl_make_spare(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    rrcl_spare_job job;
+    int status;
     job.state = state;
-    job.ob = ob;
-    status = rrcl_pcall(L, rrcl_new_proxy, &job);
-    if (status != 0 && state->hidden != NULL)
-        lua_settop(state->hidden, rrcl_base(state) + above);    /* a debug hook can raise when all is done */
+    job.type = ob->ob_type;
+    status = rrcl_pcall(L, rrcl_new_spare, &job);
+    if (status == 0 && state->hidden != NULL)
+        return;
     if (state->hidden == NULL && (status == 0 || status == RRCL_NO_STACK)) {
         lua_pushliteral(L, "this Lua state is being closed");
-        status = LUA_ERRRUN;
     } else if (status == RRCL_NO_STACK) {       /* a new string could make finalizers run, which would raise */
         lua_pushvalue(state->hidden, RRCL_NO_STACK_ERROR);
         lua_xmove(state->hidden, L, 1);
-        status = LUA_ERRRUN;
     }
-    if (give)
-        rrc_decref(state->heap, ob);
-    return status;
+    rrc_decref(state->heap, ob);
+    lua_error(L);
 }
 
 static void rrcl_empty_spare(const rrcl_state *state)
@@ -2422,11 +2419,31 @@ static void rrcl_replace_spare(lua_State *L, rrcl_state *state, const rrc_type *
         rrcl_empty_spare(state);
 }
 
-static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
+/* Push a new proxy of ob, which has this cell, or none. Takes the caller's reference, also if this raises. */
+RRC_INLINE void rrcl_push_new(lua_State *L, rrcl_state *state, rrc_object *ob, rrc_cell *cell)
 {
     const rrc_type *type = ob->ob_type;
-    int status;
-    if (type == state->value_type) {
+    int code;
+    if (!rrcl_has_spare(L, state, ob)) {
+        rrcl_make_spare(L, state, ob);
+        cell = (rrc_cell *)rrc_to_obj(state->heap, ob);
+        if (rrcl_push_cell(L, state, cell)) {   /* a finalizer made one just now */
+            rrc_decref(state->heap, ob);
+            return;
+        }
+    }
+    code = rrcl_link_spare(state, ob, cell);
+    if (code != RRC_OK) {
+        rrc_decref(state->heap, ob);
+        luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
+    }
+    lua_xmove(state->hidden, L, 1);
+    rrcl_replace_spare(L, state, type);
+}
+
+static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    if (ob->ob_type == state->value_type) {
         const rrc_cell *cell = ((rrcl_value *)(void *)ob)->cell;
         if (cell != NULL && rrcl_get_or_revive(state, cell))
             lua_xmove(state->hidden, L, 1);
@@ -2435,15 +2452,9 @@ static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
         return;
     }
     if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)
-        luaL_error(L, "this %s is being deallocated", type->tp_name);
+        luaL_error(L, "this %s is being deallocated", ob->ob_type->tp_name);
     rrc_incref(state->heap, ob);            /* finalizers may run, and drop the last reference */
-    status = rrcl_make_proxy(L, state, ob, 0);
-    if (status == 0)
-        lua_xmove(state->hidden, L, 1);
-    rrc_decref(state->heap, ob);
-    if (status != 0)
-        lua_error(L);
-    rrcl_replace_spare(L, state, type);
+    rrcl_push_new(L, state, ob, (rrc_cell *)rrc_to_obj(state->heap, ob));
 }
 
 RRC_LUA_API void rrc_lua_push(lua_State *L, rrc_heap *heap, rrc_object *ob)
@@ -2464,8 +2475,8 @@ RRC_LUA_API void rrc_lua_push(lua_State *L, rrc_heap *heap, rrc_object *ob)
 RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    const rrc_type *type;
-    int status;
+    rrc_cell *cell;
+    int is_there;
     if (ob == NULL)
         return luaL_error(L, "not enough memory");
     if (state->hidden == NULL) {
@@ -2473,18 +2484,16 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
         return luaL_error(L, "this Lua state is being closed");
     }
     rrcl_use(state, L);
-    type = ob->ob_type;
-    if (type == state->value_type || rrcl_push_existing(L, state, ob)) {
-        if (type == state->value_type)
-            rrcl_push_slowly(L, state, ob);
+    cell = (rrc_cell *)rrc_to_obj(heap, ob);
+    is_there = ob->ob_type == state->value_type;
+    if (is_there)
+        rrcl_push_slowly(L, state, ob);
+    else
+        is_there = rrcl_push_cell(L, state, cell);
+    if (is_there)
         rrc_decref(heap, ob);
-        return 1;
-    }
-    status = rrcl_make_proxy(L, state, ob, RRC_GIVE);
-    if (status != 0)
-        return lua_error(L);
-    lua_xmove(state->hidden, L, 1);
-    rrcl_replace_spare(L, state, type);
+    else
+        rrcl_push_new(L, state, ob, cell);
     return 1;
 }
 
@@ -4037,7 +4046,6 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
    in it, the next call makes a full one. So does Lua in that mode, in one piece. */
 #define RRCL_GROWTH 5
 #define RRCL_NEW_SLOTS 64
-#define RRCL_ASKS_ONCE (LUA_VERSION_NUM == 504)
 
 /* One of Lua's cycles has found what is dead, also of what is old. */
 static void rrcl_plan_cycle(rrcl_state *state)
@@ -4198,13 +4206,11 @@ static void rrcl_end_closing(lua_State *L, rrcl_state *state)
     rrcl_work(state, 0);
 }
 
-/* Called where Lua may run anything anyway. Only some of the calls, the first among them, look for what is seldom due.
-   A step that was begun at the end of a cycle is paid for by these calls. It takes about ten units for each slot, and so
-   it ends when less than a sixteenth of the slots is new. Lua begins the next cycle later. So that cycle finds what the
-   step let go, as it would if all of the step were done at once. */
-static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
+/* A step that was begun at the end of a cycle is paid for by the calls that look. It takes about ten units for each slot,
+   and so it ends when less than a sixteenth of the slots is new. Lua begins the next cycle later. So that cycle finds
+   what the step let go, as it would if all of the step were done at once. */
+static void rrcl_catch_up(lua_State *L, rrcl_state *state, int looks)
 {
-    int looks = state->calls++ % RRCL_CALLS_OF_A_LOOK == 0;
     if (state->closed_count > 0)
         rrcl_end_closing(L, state);
     if (state->hidden != NULL && looks)
@@ -4213,7 +4219,6 @@ static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
         rrcl_tell_native(L, state);
     if (state->hidden != NULL && state->is_paced && (looks || (state->is_asked && !RRCL_ASKS_ONCE)))
         rrcl_pace(L, state);
-    rrcl_check_steps(state);
     if (state->hidden != NULL && looks && !state->in_step && (state->step.stage != RRCL_NO_STEP || state->has_backlog))
         rrcl_work(state, state->step.stage != RRCL_NO_STEP ? RRCL_UNITS_OF_CALLS : 0);
     if (RRCL_HAS_MODES && state->hidden != NULL && state->must_collect && rrcl_is_running(L))
