@@ -1795,6 +1795,39 @@ static void a_step_that_sets_aside_is_given_up(void)
         }
 }
 
+static size_t pending(world *w)
+{
+    rrc_stats stats;
+
+    check_int(rrc_get_stats(w->heap, &stats), RRC_OK);
+    return stats.pending;
+}
+
+/* It sets garbage aside in slices, although there are to be no more searches. */
+static void garbage_is_set_aside_in_slices_when_disabled(void)
+{
+    enum { RING = 100 };
+    world *w = open_world();
+    rrc_object *ring[RING];
+    size_t aside = 0;
+    int i;
+
+    for (i = 0; i < RING; i++)
+        ring[i] = new_tracked(w);
+    for (i = 0; i < RING; i++)
+        own(ring[i], 0, ring[(i + 1) % RING]);
+    while (pending(w) == 0)
+        check(rrc_closed_work(w->heap, 1) > 0);
+    rrc_gc_disable(w->heap);
+    while (pending(w) < RING) {
+        check(pending(w) - aside <= 4);
+        aside = pending(w);
+        check(rrc_closed_work(w->heap, 1) > 0);
+    }
+    rrc_gc_enable(w->heap);
+    close_world(w);
+}
+
 /* A dealloc keeps its object, as for a list of free ones, and perhaps what that owns. */
 static void pooled_dealloc(rrc_heap *heap, rrc_object *self)
 {
@@ -1862,6 +1895,34 @@ static void a_dealloc_keeps_an_object_with_a_node(void)
             rrc_decref(w->heap, ob);
             close_world(w);
         }
+}
+
+/* No slice of that step looks at all cells. */
+static void such_nodes_go_in_slices(void)
+{
+    enum { CELLS = 200, UNITS = 20 };
+    world *w = open_world();
+    being *value;
+    rrc_object *ob = new_pooled(w, &value), *view[CELLS];
+    size_t done;
+    int i;
+
+    w->keeps = 1;
+    for (i = 0; i < CELLS; i++)
+        view[i] = new_view(w, &value);
+    step(w);
+    rrc_decref(w->heap, ob);
+    check(node_of(w, ob) != NULL);
+    do {
+        done = rrc_closed_work(w->heap, UNITS);
+        check(done < CELLS / 2);               /* (sweeps pass segments) */
+    } while (done >= UNITS);
+    check_ptr(node_of(w, ob), NULL);
+    w->keeps = 0;
+    rrc_decref(w->heap, ob);
+    for (i = 0; i < CELLS; i++)
+        rrc_decref(w->heap, view[i]);
+    close_world(w);
 }
 
 static void a_dealloc_keeps_an_object_without_a_node(void)
@@ -2002,7 +2063,8 @@ UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_
     UNIT(a_cell_goes_with_its_link), UNIT(a_cell_goes_with_its_object), UNIT(cells_have_numbers),
     UNIT(the_host_keeps_a_node), UNIT(the_host_keeps_a_node_in_a_step),
     UNIT(a_node_is_kept_after_its_owner_was_mirrored), UNIT(a_dealloc_keeps_an_object_without_a_node),
-    UNIT(a_dealloc_keeps_an_object_with_a_node),
+    UNIT(a_dealloc_keeps_an_object_with_a_node), UNIT(such_nodes_go_in_slices),
+    UNIT(garbage_is_set_aside_in_slices_when_disabled),
     UNIT(such_an_object_is_linked), UNIT(the_heap_of_such_an_object_ends), UNIT(a_step_that_sets_aside_is_given_up),
     UNIT(one_object_has_two_p_links), UNIT(a_link_that_fails_leaves_no_cell),
     UNIT(a_failing_link_changes_nothing), UNIT(memory_is_lacking_for_a_link),

@@ -390,10 +390,12 @@ extern "C" {
    RRCI_STEP_RELEASE     All are. From the cursor on, weak objects have no anchor.
    RRCI_STEP_RELEASE_P   The same holds for all tracked objects, and for the P links from the cursor on, of this list
                          and the former one.
-   RRCI_STEP_TRIM        The same holds for all objects. Spare memory is given back. */
+   RRCI_STEP_LEFT        The same holds for all objects. From the cursor on, no cell is the edge node of an object that
+                         its tp_dealloc had kept when weighing began.
+   RRCI_STEP_TRIM        Spare memory is given back. */
 typedef enum rrci_step_stage {
     RRCI_STEP_DEATHS, RRCI_STEP_DEAD_NODES, RRCI_STEP_WEIGH, RRCI_STEP_MIRROR, RRCI_STEP_RELEASE, RRCI_STEP_RELEASE_P,
-    RRCI_STEP_TRIM
+    RRCI_STEP_LEFT, RRCI_STEP_TRIM
 } rrci_step_stage;
 
 /* A step of a closed heap. */
@@ -801,18 +803,22 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
     closed->node_count--;
 }
 
-/* Forget the edge nodes of objects that are not tracked any more, as their tp_dealloc has kept them. (No tp_dealloc is
-   running.) */
-static void rrci_forget_left(rrc_heap *heap)
+/* Forget the edge nodes of objects that are not tracked any more, as their tp_dealloc has kept them: those of the cells
+   from heap->machine.cursor down. (No tp_dealloc is running. What the objects own is strong, as no tracked object
+   explains it.) */
+static void rrci_forget_left(rrci_search *search)
 {
+    rrc_heap *heap = search->heap;
     rrci_closed_heap *closed = rrci_closed(heap);
-    size_t i;
-    for (i = 1; i < closed->block_count * RRCI_CELLS_OF_A_BLOCK; i++) {
-        rrc_cell *c = rrci_cell_at(heap, i);
+    if (heap->machine.cursor > closed->block_count * RRCI_CELLS_OF_A_BLOCK)
+        heap->machine.cursor = closed->block_count * RRCI_CELLS_OF_A_BLOCK;
+    for (; heap->machine.cursor > 1 && rrci_may_go_on(search); search->end--) {
+        rrc_cell *c = rrci_cell_at(heap, --heap->machine.cursor);
         if (!c->is_free && c->is_node && !rrci_is_tracked(c->ob))
             rrci_forget_node(heap, c->ob);
     }
-    closed->left = 0;
+    if (heap->machine.cursor <= 1)
+        closed->left = heap->machine.cursor = 0;
 }
 
 /* What stands for ob has died. Its edge node protects nothing any more: make what ob owns strong. */
@@ -1979,9 +1985,15 @@ static void rrci_do_stage(rrci_weighing *weighing)
         if (heap->machine.passing == RRCI_P_YOUNG)
             rrci_begin_stage_on_links(heap, RRCI_STEP_RELEASE_P, RRCI_P_OLD);
         else
+            rrci_begin_stage_downwards(heap, RRCI_STEP_LEFT);
+        break;
+    case RRCI_STEP_LEFT:                /* (after one more, what one of them owns may be weak) */
+        if (closed->left > 0 && closed->left == closed->step.left)
+            rrci_forget_left(search);
+        else
+            heap->machine.cursor = 0;
+        if (heap->machine.cursor == 0)
             closed->step.stage = RRCI_STEP_TRIM;
-        if (closed->step.stage == RRCI_STEP_TRIM && closed->left > 0 && closed->left == closed->step.left)
-            rrci_forget_left(heap);     /* (what they own is strong: no tracked object explains it) */
         break;
     case RRCI_STEP_TRIM:
         search->end -= (intptr_t)rrci_trim(heap, rrci_units_left(search));
@@ -2006,7 +2018,7 @@ static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
     heap->state = RRCI_LAYER_RUNS;
     while (closed->step.is_open && rrci_may_go_on(&weighing.search)) {
         int looks = rrci_is_looking(heap);
-        if (heap->machine.is_disabled && rrci_is_undecided(heap))
+        if (heap->machine.is_disabled && rrci_is_undecided(heap) && heap->machine.stage != RRCI_ASIDE)
             rrci_stop_weighing(heap, RRC_OK);
         closed->step.looks_for_deaths = looks;
         if (looks)
@@ -2182,12 +2194,15 @@ RRC_API size_t rrc_closed_collect_in_order(rrc_heap *heap)
 static void rrci_mirror_end(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
+    rrci_search search;
     size_t i;
     int kind;
     closed->step.code = RRC_OK;
     closed->step.is_given_up = 1;         /* (so that no more errors are looked for) */
     rrci_give_up_step(heap, "rrc_heap_free");
-    rrci_forget_left(heap);
+    rrci_begin_search(&search, heap, 0, "rrc_heap_free");
+    heap->machine.cursor = SIZE_MAX;
+    rrci_forget_left(&search);
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->tracked.list[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->tracked.list[kind], i);
