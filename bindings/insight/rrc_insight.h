@@ -13,8 +13,8 @@
  * it), so that you can write another viewer in the same way. They need <stdio.h>. The page README.md beside this file
  * says how to use them. The license is that of rawrefcount.h.
  *
- * CONTENTS (search for the tag): >>hooks, >>functions, >>implementation (progress, nodes, the graph, edges, paths,
- * text, explanations, leaks, pictures, heap snapshots)
+ * CONTENTS (search for the tag): >>hooks, >>functions, >>implementation (nodes, the graph, edges, paths, text,
+ * explanations, what is remembered, leaks, pictures, heap snapshots)
  */
 
 #ifndef RRC_INSIGHT_H
@@ -141,43 +141,6 @@ RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_wri
 #include <stdlib.h>
 #include <string.h>
 
-/* Begin a function that writes. Returns RRC_OK, or the logged code. */
-static int rrcv_begin(rrc_heap *heap, const char *function, rrc_writeproc write)
-{
-    int code = rrc_inspect_begin(heap, function);
-    if (code != RRC_OK || write != NULL)
-        return code;
-    rrc_inspect_end(heap);
-    return rrc_log(heap, RRC_ENULL, function, NULL, NULL, "write is NULL");
-}
-
-/* ---- progress ---- */
-
-#define RRCV_PROGRESS_UNITS ((size_t)4096)
-
-typedef struct rrcv_progress {
-    const rrc_insight *insight;
-    const char *function;
-    size_t done, told, total;
-} rrcv_progress;
-
-/* (Totals are estimates.) */
-static void rrcv_tell_progress(rrcv_progress *progress)
-{
-    const rrc_insight *insight = progress->insight;
-    progress->told = progress->done;
-    if (insight != NULL && insight->progress != NULL)
-        insight->progress(insight->userdata, progress->function,
-                          progress->done < progress->total ? progress->done : progress->total, progress->total);
-}
-
-static void rrcv_advance(rrcv_progress *progress, size_t units)
-{
-    progress->done += units;
-    if (progress->done - progress->told >= RRCV_PROGRESS_UNITS)
-        rrcv_tell_progress(progress);
-}
-
 /* ---- nodes ---- */
 
 #define RRCV_NONE SIZE_MAX
@@ -271,12 +234,16 @@ enum { RRCV_ALIVE = 1, RRCV_DYING };    /* (dying: only from the queue, or from 
 
 typedef struct rrcv_graph {
     rrc_heap      *heap;
-    const rrc_insight *insight; /* NULL: no hooks */
+    rrc_insight    hooks;
+    const char    *function;    /* which was called, with these: */
+    rrc_writeproc  write;
+    void          *arg;
     int            is_report;   /* the heap cannot be asked any more */
-    rrcv_progress  progress;
+    size_t         done, told, total;   /* units of work, for the hook `progress`. (The total is an estimate.) */
     size_t         passes;      /* over all nodes, with that of rrcv_make_graph */
     rrcv_nodes     nodes;
-    size_t         obs;         /* this many nodes, the first ones, are C objects */
+    size_t         obs;         /* this many nodes, the first ones, are C objects, */
+    size_t         linked_end;  /* and those from there to this one are p's with links */
     rrcv_known    *known;       /* for each of these */
     size_t         known_capacity;
     rrcv_edge     *edges;       /* those of each C object, then the roots of the host, then those of its objects */
@@ -290,6 +257,42 @@ typedef struct rrcv_graph {
     rrcv_strings   strings;
     int            out_of_memory;
 } rrcv_graph;
+
+/* Begin a function that writes. Returns RRC_OK, or the logged code. */
+static int rrcv_begin(rrcv_graph *graph, rrc_heap *heap, const rrc_insight *insight, const char *function,
+                      rrc_writeproc write, void *arg)
+{
+    int code = rrc_inspect_begin(heap, function);
+    memset(graph, 0, sizeof *graph);
+    graph->heap = heap;
+    if (insight != NULL)
+        graph->hooks = *insight;
+    graph->function = function;
+    graph->write = write;
+    graph->arg = arg;
+    if (code != RRC_OK || write != NULL)
+        return code;
+    rrc_inspect_end(heap);
+    return rrc_log(heap, RRC_ENULL, function, NULL, NULL, "write is NULL");
+}
+
+static void rrcv_tell_progress(rrcv_graph *graph)
+{
+    graph->told = graph->done;
+    if (graph->hooks.progress != NULL)
+        graph->hooks.progress(graph->hooks.userdata, graph->function,
+                              graph->done < graph->total ? graph->done : graph->total, graph->total);
+}
+
+#define RRCV_PROGRESS_UNITS ((size_t)4096)
+
+/* A unit of work is done. */
+static void rrcv_advance(rrcv_graph *graph)
+{
+    graph->done++;
+    if (graph->done - graph->told >= RRCV_PROGRESS_UNITS)
+        rrcv_tell_progress(graph);
+}
 
 /* Resize an array. If memory is lacking, now or before, the array stays as it is. */
 static void *rrcv_graph_realloc(rrcv_graph *graph, void *array, size_t old_count, size_t count, size_t size)
@@ -388,11 +391,6 @@ static const char *rrcv_type_name(rrc_object *ob)
     return type != NULL && type->tp_name != NULL ? type->tp_name : "?";
 }
 
-static int rrcv_has_edges(const rrcv_graph *graph)
-{
-    return graph->insight != NULL && graph->insight->edges != NULL;
-}
-
 /* Returns the number of a node, which may be new. */
 static size_t rrcv_add_node(rrcv_graph *graph, uintptr_t key)
 {
@@ -408,7 +406,7 @@ static size_t rrcv_add_node(rrcv_graph *graph, uintptr_t key)
         return RRCV_NONE;
     nodes->key[nodes->count] = key;
     rrcv_fill_slot(nodes->slot, nodes->slots, rrcv_hash_word(key), nodes->count);
-    graph->progress.total += graph->passes;
+    graph->total += graph->passes;
     return nodes->count++;
 }
 
@@ -419,26 +417,19 @@ static int rrcv_add_ob(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Call the hook `describe`. */
-static void rrcv_describe(const rrcv_graph *graph, rrc_gcref p, rrc_description *about)
+/* Describe an object by the hooks. */
+static rrc_description rrcv_describe(const rrcv_graph *graph, size_t node)
 {
-    memset(about, 0, sizeof *about);
-    about->text[0] = 'p';
-    if (graph->insight == NULL || graph->insight->describe == NULL)
-        return;
-    graph->insight->describe(graph->insight->userdata, p, about);
-    about->text[sizeof about->text - 1] = '\0';
-}
-
-/* Call the hook `describe_ob`. */
-static void rrcv_describe_ob(const rrcv_graph *graph, rrc_object *ob, rrc_description *about)
-{
-    memset(about, 0, sizeof *about);
-    snprintf(about->text, sizeof about->text, "%.100s", rrcv_type_name(ob));
-    if (graph->insight == NULL || graph->insight->describe_ob == NULL)
-        return;
-    graph->insight->describe_ob(graph->insight->userdata, ob, about);
-    about->text[sizeof about->text - 1] = '\0';
+    rrc_description about;
+    memset(&about, 0, sizeof about);
+    snprintf(about.text, sizeof about.text, "%.100s",
+             node < graph->obs ? rrcv_type_name(rrcv_ob_of_node(graph, node)) : "p");
+    if (node < graph->obs && graph->hooks.describe_ob != NULL)
+        graph->hooks.describe_ob(graph->hooks.userdata, rrcv_ob_of_node(graph, node), &about);
+    else if (node >= graph->obs && graph->hooks.describe != NULL)
+        graph->hooks.describe(graph->hooks.userdata, rrcv_p_of_node(graph, node), &about);
+    about.text[sizeof about.text - 1] = '\0';
+    return about;
 }
 
 /* ---- edges ---- */
@@ -526,11 +517,12 @@ static void rrcv_visit_p(void *arg, rrc_gcref p, const char *name, size_t number
                        is_field ? name + 1 : name, number);
 }
 
-/* Call the hook `edges`. p NULL: for the roots. */
-static void rrcv_host_edges(rrcv_graph *graph, rrc_gcref p)
+/* The edges of an object of the host, or of its roots (p NULL), are a list. */
+static void rrcv_add_host_edges(rrcv_graph *graph, rrc_gcref p)
 {
-    if (rrcv_has_edges(graph))
-        graph->insight->edges(graph->insight->userdata, p, rrcv_visit_p, graph);
+    rrcv_begin_list(graph);
+    if (graph->hooks.edges != NULL)
+        graph->hooks.edges(graph->hooks.userdata, p, rrcv_visit_p, graph);
 }
 
 /* The edges of a node. RRCV_NONE: the roots of the host. */
@@ -573,7 +565,7 @@ static void rrcv_add_obs(rrcv_graph *graph, rrc_object *extra)
         rrc_inspect_references(graph->heap, ob, rrcv_visit_field, graph);
         if ((info.is & RRC_HOLDS_P) != 0)
             rrcv_note_edge(graph, RRCV_NO_NODE, RRCV_LINK, NULL, 0);
-        rrcv_advance(&graph->progress, 1);
+        rrcv_advance(graph);
     }
     graph->obs = graph->nodes.count;
     for (i = 0; i < graph->edge_count; i++)
@@ -587,20 +579,6 @@ static int rrcv_compare_pairs(const void *a, const void *b)
     const rrcv_pair *pair = (const rrcv_pair *)a, *other = (const rrcv_pair *)b;
     uint64_t x = (uint64_t)pair->p << 32 | pair->ob, y = (uint64_t)other->p << 32 | other->ob;
     return (x > y) - (x < y);
-}
-
-/* The first link of an object of the host. It may be that of another one, or past the last. */
-static size_t rrcv_first_pair(const rrcv_graph *graph, size_t node)
-{
-    size_t low = 0, high = graph->pair_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (graph->pairs[middle].p < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* Add the p's of links. */
@@ -628,35 +606,26 @@ static void rrcv_add_linked(rrcv_graph *graph)
 /* Add the objects of the host. */
 static void rrcv_add_ps(rrcv_graph *graph)
 {
-    size_t i, k;
+    size_t i, k = 0;
     rrcv_add_linked(graph);
-    rrcv_begin_list(graph);
-    rrcv_host_edges(graph, NULL);
+    graph->linked_end = graph->nodes.count;
+    rrcv_add_host_edges(graph, NULL);
     for (i = graph->obs; i < graph->nodes.count && !graph->out_of_memory; i++) {
-        rrcv_begin_list(graph);
-        rrcv_host_edges(graph, rrcv_p_of_node(graph, i));
-        for (k = rrcv_first_pair(graph, i); k < graph->pair_count && graph->pairs[k].p == i; k++)
+        rrcv_add_host_edges(graph, rrcv_p_of_node(graph, i));
+        for (; k < graph->pair_count && graph->pairs[k].p == i; k++)
             rrcv_note_edge(graph, graph->pairs[k].ob, RRCV_LINK, NULL, 0);
-        rrcv_advance(&graph->progress, 1);
+        rrcv_advance(graph);
     }
     rrcv_begin_list(graph);             /* (the end of the last one) */
 }
 
-/* For a function that passes over all nodes so many times. Returns RRC_OK or RRC_ENOMEM. Free it in either
-   case. `extra` need be neither tracked nor linked. */
-static int rrcv_make_graph(rrcv_graph *graph, rrc_heap *heap, const rrc_insight *insight, rrc_object *extra,
-                           const char *function, size_t passes)
+/* For a function that passes over all nodes so many times. `extra` need be neither tracked nor linked. */
+static void rrcv_make_graph(rrcv_graph *graph, rrc_object *extra, size_t passes)
 {
-    memset(graph, 0, sizeof *graph);
-    graph->heap = heap;
-    graph->insight = insight;
     graph->passes = 1 + passes;
-    graph->progress.insight = insight;
-    graph->progress.function = function;
     rrcv_add_obs(graph, extra);
     if (!graph->out_of_memory)
         rrcv_add_ps(graph);
-    return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
 }
 
 static void rrcv_free_graph(rrcv_graph *graph)
@@ -673,13 +642,13 @@ static void rrcv_free_graph(rrcv_graph *graph)
     rrcv_free_nodes(graph->heap, &graph->nodes);
 }
 
-/* End a function that has begun, and may have failed. Returns its result. keeps: not the graph, if it has succeeded. */
-static int rrcv_close(rrcv_graph *graph, int code, int keeps)
+/* End a function that has begun, and may have failed. Returns its result. keeps: the graph, if it has succeeded. */
+static int rrcv_end(rrcv_graph *graph, int code, int keeps)
 {
     code = graph->out_of_memory ? RRC_ENOMEM : code;
     if (code == RRC_OK) {
-        graph->progress.done = graph->progress.total;
-        rrcv_tell_progress(&graph->progress);
+        graph->done = graph->total;
+        rrcv_tell_progress(graph);
     }
     if (code != RRC_OK || !keeps)
         rrcv_free_graph(graph);
@@ -720,7 +689,7 @@ static size_t rrcv_reach_node(rrcv_graph *graph, size_t tail, size_t node, size_
 /* Do paths follow a link to this node? Without the hook `edges` the objects of the host take no part. */
 static int rrcv_is_followed(const rrcv_graph *graph, size_t to)
 {
-    return rrcv_has_edges(graph) && (to >= graph->obs || rrcv_is(graph, to, RRC_IS_HELD_BY_P));
+    return graph->hooks.edges != NULL && (to >= graph->obs || rrcv_is(graph, to, RRC_IS_HELD_BY_P));
 }
 
 /* Find all that can be reached from the nodes in the queue, by shortest paths: breadth first. */
@@ -733,23 +702,24 @@ static void rrcv_spread(rrcv_graph *graph, size_t tail, int how)
         for (i = 0; i < count; i++)
             if (edge[i].kind != RRCV_LINK || rrcv_is_followed(graph, edge[i].to))
                 tail = rrcv_reach_node(graph, tail, edge[i].to, from, &edge[i], how);
-        rrcv_advance(&graph->progress, 1);
+        rrcv_advance(graph);
     }
 }
 
-/* Start at the roots of both heaps; in a second wave at what only a p keeps; and in a third at what is dying. */
+/* Start at the roots of both heaps; in a second wave at what only a p keeps; and in a third at what is dying. Returns 0
+   if memory is lacking. */
 static int rrcv_find_paths(rrcv_graph *graph, int waves)
 {
-    int with_host = rrcv_has_edges(graph), wave;
+    int with_host = graph->hooks.edges != NULL, wave;
     size_t count = graph->nodes.count, roots, i;
-    const rrcv_edge *root = rrcv_edges_of(graph, RRCV_NONE, &roots);
-    if (count == 0)
-        return RRC_OK;
-    if (graph->reach == NULL)
+    const rrcv_edge *root;
+    if (graph->reach == NULL && count > 0)
         graph->reach = (rrcv_path *)rrcv_graph_realloc(graph, NULL, 0, count, sizeof *graph->reach);
     if (graph->out_of_memory)
-        return RRC_ENOMEM;
-    memset(graph->reach, 0, count * sizeof *graph->reach);
+        return 0;
+    root = rrcv_edges_of(graph, RRCV_NONE, &roots);
+    for (i = 0; i < count; i++)
+        graph->reach[i].how = 0;
     for (wave = 0; wave < waves; wave++) {
         int how = wave == 2 || (wave == 1 && with_host) ? RRCV_DYING : RRCV_ALIVE;
         size_t tail = 0;
@@ -762,22 +732,17 @@ static int rrcv_find_paths(rrcv_graph *graph, int waves)
             for (i = 0; i < roots; i++)
                 tail = rrcv_reach_node(graph, tail, root[i].to, RRCV_NO_NODE, &root[i], how);
         } else if (wave == 1 && with_host) {
-            for (i = 0; i < graph->pair_count; i++)
-                tail = rrcv_reach_node(graph, tail, graph->pairs[i].p, RRCV_NO_NODE, NULL, how);
+            for (i = graph->obs; i < graph->linked_end; i++)
+                tail = rrcv_reach_node(graph, tail, i, RRCV_NO_NODE, NULL, how);
         }
         rrcv_spread(graph, tail, how);
     }
-    return RRC_OK;
+    return 1;
 }
 
 /* ---- text ---- */
 
-typedef struct rrcv_writer {
-    rrc_writeproc write;
-    void *arg;
-} rrcv_writer;
-
-static void rrcv_write(const rrcv_writer *writer, const char *format, ...)
+static void rrcv_write(const rrcv_graph *graph, const char *format, ...)
 {
     char text[500];                     /* the formats limit strings, so that all fits */
     va_list arguments;
@@ -785,144 +750,151 @@ static void rrcv_write(const rrcv_writer *writer, const char *format, ...)
     va_start(arguments, format);
     size = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    writer->write(writer->arg, text, (size_t)size);
+    graph->write(graph->arg, text, (size_t)size);
 }
 
-/* Write "1 reference" or "2 references". (On Windows a long is shorter than a count.) */
-static void rrcv_write_count(const rrcv_writer *writer, intptr_t count, const char *what)
+/* The references to an object: C's, and those to its foreign object. (On Windows a long is shorter than a count.) */
+static void rrcv_write_references(const rrcv_graph *graph, rrc_info info)
 {
-    rrcv_write(writer, "%lld %s%s", (long long)count, what, count == 1 ? "" : "s");
-}
-
-/* The references to an object: C's, and those to its foreign object. */
-static void rrcv_write_references(const rrcv_writer *writer, rrc_info info)
-{
-    rrcv_write_count(writer, info.references, "reference");
-    if ((info.is & RRC_IS_WRAPPER) != 0) {
-        rrcv_write(writer, " and ");
-        rrcv_write_count(writer, info.outside, "foreign reference");
-    }
+    rrcv_write(graph, "%lld reference%s", (long long)info.references, info.references == 1 ? "" : "s");
+    if ((info.is & RRC_IS_WRAPPER) != 0)
+        rrcv_write(graph, " and %lld foreign reference%s", (long long)info.outside, info.outside == 1 ? "" : "s");
 }
 
 /* Write an edge of a path. The two halves of a linked pair are like one object: their link is only
    named where the path goes through it from another link. Returns the number of lines. */
-static int rrcv_write_step(const rrcv_writer *writer, const rrcv_graph *graph, size_t from, size_t to)
+static int rrcv_write_step(const rrcv_graph *graph, size_t from, size_t to)
 {
     const rrcv_edge *edge = graph->reach[to].edge;
     const void *address = from < graph->obs ? (void *)rrcv_ob_of_node(graph, from) : rrcv_p_of_node(graph, from);
-    rrc_description about;
-    const char *kind;
-    int word;
+    rrc_description about = rrcv_describe(graph, from);
+    const char *kind = from < graph->obs ? rrcv_type_name(rrcv_ob_of_node(graph, from)) : about.text;
+    int word = from < graph->obs ? 100 : (int)strcspn(about.text, " ");
     if (edge->kind == RRCV_LINK) {
         uint32_t by = graph->reach[from].by;
         if (from < graph->obs || by == RRCV_NO_NODE || by >= graph->obs)
             return 0;
-        rrcv_describe_ob(graph, rrcv_ob_of_node(graph, by), &about);
-        rrcv_write(writer, "  held by p %p, the host object of %s %p,\n", address, about.text,
+        about = rrcv_describe(graph, by);
+        rrcv_write(graph, "  held by p %p, the host object of %s %p,\n", address, about.text,
                    (void *)rrcv_ob_of_node(graph, by));
         return 1;
     }
-    if (from < graph->obs) {
-        rrcv_describe_ob(graph, rrcv_ob_of_node(graph, from), &about);
-        kind = rrcv_type_name(rrcv_ob_of_node(graph, from));
-        word = 100;
-    } else {
-        rrcv_describe(graph, rrcv_p_of_node(graph, from), &about);
-        kind = about.text;
-        word = (int)strcspn(about.text, " ");
-    }
     if (edge->kind == RRCV_PHRASE)
-        rrcv_write(writer, "  held by %.100s", rrcv_string(graph, edge->name));
+        rrcv_write(graph, "  held by %.100s", rrcv_string(graph, edge->name));
     else if (edge->kind == RRCV_FIELD)
-        rrcv_write(writer, "  held by %.*s.%.100s", word, kind, rrcv_string(graph, edge->name));
+        rrcv_write(graph, "  held by %.*s.%.100s", word, kind, rrcv_string(graph, edge->name));
     else
-        rrcv_write(writer, "  held by %.*s[%lu]", word, kind, (unsigned long)edge->name);
-    rrcv_write(writer, " of %s %p,\n", about.text, address);
+        rrcv_write(graph, "  held by %.*s[%lu]", word, kind, (unsigned long)edge->name);
+    rrcv_write(graph, " of %s %p,\n", about.text, address);
     return 1;
 }
 
 /* Write what keeps the first node of a path. `it`: this is the explained object itself. */
-static void rrcv_write_root(const rrcv_writer *writer, const rrcv_graph *graph, size_t root, int it)
+static void rrcv_write_root(const rrcv_graph *graph, size_t root, int it)
 {
-    const char *which = it ? "" : "which ", *keeps = it ? "keeps it" : "keeps", *keep = it ? "keep it" : "keep";
+    const char *which = it ? "" : "which ", *its = it ? " it" : "";
     const rrcv_edge *edge = graph->reach[root].edge;
     rrc_gcref p = root < graph->obs ? RRC_LINK(rrcv_ob_of_node(graph, root)) : rrcv_p_of_node(graph, root);
+    intptr_t outside = root < graph->obs ? rrcv_from_outside(graph, root) : 0;
     if (edge != NULL && edge->kind == RRCV_ELEMENT)
-        rrcv_write(writer, "  %sroot %lu of the host %s alive\n", which, (unsigned long)edge->name, keeps);
+        rrcv_write(graph, "  %sroot %lu of the host keeps%s alive\n", which, (unsigned long)edge->name, its);
     else if (edge != NULL)
-        rrcv_write(writer, "  %s%.100s %s alive\n", which, rrcv_string(graph, edge->name), keeps);
+        rrcv_write(graph, "  %s%.100s keeps%s alive\n", which, rrcv_string(graph, edge->name), its);
     else if (root >= graph->obs)
-        rrcv_write(writer, "  %sits host object p %p %s alive until the next collection: no root reaches it\n",
-                   which, p, keeps);
+        rrcv_write(graph, "  %sits host object p %p keeps%s alive until the next collection: no root reaches it\n",
+                   which, p, its);
     else if (rrcv_is_dying(graph, root))
-        rrcv_write(writer, "  %s in the queue for rrc_run_pending\n", it ? "it waits" : "which waits");
-    else if (rrcv_from_outside(graph, root) == 1)
-        rrcv_write(writer, "  %s1 reference from outside %s alive\n", which, keeps);
-    else if (rrcv_from_outside(graph, root) > 1)
-        rrcv_write(writer, "  %s%lld references from outside %s alive\n", which,
-                   (long long)rrcv_from_outside(graph, root), keep);
+        rrcv_write(graph, "  %s in the queue for rrc_run_pending\n", it ? "it waits" : "which waits");
+    else if (outside > 0)
+        rrcv_write(graph, "  %s%lld reference%s from outside keep%s%s alive\n", which, (long long)outside,
+                   outside == 1 ? "" : "s", outside == 1 ? "s" : "", its);
     else
-        rrcv_write(writer, "  %sits host object p %p %s alive for as long as that lives\n", which, p, keeps);
+        rrcv_write(graph, "  %sits host object p %p keeps%s alive for as long as that lives\n", which, p, its);
 }
 
 /* With at most so many steps of the path. */
-static void rrcv_write_explanation(const rrcv_writer *writer, const rrcv_graph *graph, size_t first, size_t most)
+static void rrcv_write_explanation(const rrcv_graph *graph, size_t first, size_t most)
 {
     rrc_object *ob = rrcv_ob_of_node(graph, first);
     rrc_info info = rrcv_info_of(graph, first);
     size_t node, lines = 0, left_out = 0;
-    rrc_description about;
-    rrcv_describe_ob(graph, ob, &about);
-    rrcv_write(writer, "%s %p", about.text, (void *)ob);
+    rrcv_write(graph, "%s %p", rrcv_describe(graph, first).text, (void *)ob);
     if ((info.is & RRC_IS_STATIC) != 0) {
-        rrcv_write(writer, ": static, never freed\n");
+        rrcv_write(graph, ": static, never freed\n");
         return;
     }
-    rrcv_write(writer, " (");
-    rrcv_write_references(writer, info);
+    rrcv_write(graph, " (");
+    rrcv_write_references(graph, info);
     if ((info.is & RRCV_IS_LINKED) != 0)
-        rrcv_write(writer, ", %s link to p %p", (info.is & RRC_IS_P_LINKED) != 0 ? "P" : "O", info.p);
-    rrcv_write(writer, "%s%s", (info.is & RRC_IS_TRACKED) != 0 ? "" : ", not tracked",
+        rrcv_write(graph, ", %s link to p %p", (info.is & RRC_IS_P_LINKED) != 0 ? "P" : "O", info.p);
+    rrcv_write(graph, "%s%s", (info.is & RRC_IS_TRACKED) != 0 ? "" : ", not tracked",
                (info.is & RRC_IS_WEAK) != 0 ? ", weak" : "");
     if (RRC_TYPE(ob) != NULL && RRC_TYPE(ob)->tp_size != NULL)
-        rrcv_write(writer, ", %llu bytes", (unsigned long long)info.size);
-    rrcv_write(writer, "):\n");
+        rrcv_write(graph, ", %llu bytes", (unsigned long long)info.size);
+    rrcv_write(graph, "):\n");
     if (graph->reach[first].how == 0) {
-        rrcv_write(writer, (info.is & RRC_IS_WAITING) != 0 ? "  garbage, waits for rrc_run_pending\n"
+        rrcv_write(graph, (info.is & RRC_IS_WAITING) != 0 ? "  garbage, waits for rrc_run_pending\n"
                          : (info.is & RRC_IS_UNCOLLECTABLE) != 0 ? "  garbage that could not be cleared\n"
                          : "  garbage, will go at the next collection\n");
         return;
     }
     for (node = first; graph->reach[node].by != RRCV_NO_NODE; node = graph->reach[node].by)
         if (lines < most)
-            lines += (size_t)rrcv_write_step(writer, graph, graph->reach[node].by, node);
+            lines += (size_t)rrcv_write_step(graph, graph->reach[node].by, node);
         else
             left_out++;
     if (left_out > 0)
-        rrcv_write(writer, "  ... (%llu more)\n", (unsigned long long)left_out);
-    rrcv_write_root(writer, graph, node, lines == 0);
+        rrcv_write(graph, "  ... (%llu more)\n", (unsigned long long)left_out);
+    rrcv_write_root(graph, node, lines == 0);
 }
 
 RRC_API int rrc_explain(rrc_heap *heap, const rrc_insight *insight, rrc_object *ob, rrc_writeproc write, void *arg)
 {
-    const char *function = "rrc_explain";
-    rrcv_writer writer = { write, arg };
     rrcv_graph graph;
     rrc_info info;
-    int code = rrcv_begin(heap, function, write);
+    int code = rrcv_begin(&graph, heap, insight, "rrc_explain", write, arg);
     if (code != RRC_OK)
         return code;
     code = rrc_inspect(heap, ob, &info);
-    if (code != RRC_OK) {
-        rrc_inspect_end(heap);
-        return code;
+    if (code == RRC_OK) {
+        rrcv_make_graph(&graph, ob, 1);
+        if (rrcv_find_paths(&graph, 3))
+            rrcv_write_explanation(&graph, rrcv_node_of(&graph.nodes, (uintptr_t)ob), SIZE_MAX);
     }
-    code = rrcv_make_graph(&graph, heap, insight, ob, function, 1);
-    if (code == RRC_OK)
-        code = rrcv_find_paths(&graph, 3);
-    if (code == RRC_OK)
-        rrcv_write_explanation(&writer, &graph, rrcv_node_of(&graph.nodes, (uintptr_t)ob), SIZE_MAX);
-    return rrcv_close(&graph, code, 0);
+    return rrcv_end(&graph, code, 0);
+}
+
+/* ---- what is remembered ---- */
+
+/* What a heap remembers of a call, in an observer that forgets the objects that go. */
+typedef struct rrcv_memory {
+    rrc_observer observer;
+    rrcv_graph   graph;         /* of a snapshot, only the nodes */
+    uint32_t     last_id;
+} rrcv_memory;
+
+/* Returns NULL if memory is lacking, now or before. */
+static rrcv_memory *rrcv_new_memory(rrcv_graph *graph, rrc_goneproc gone)
+{
+    rrcv_memory *memory = (rrcv_memory *)rrcv_graph_realloc(graph, NULL, 0, 1, sizeof *memory);
+    if (memory != NULL) {
+        memset(memory, 0, sizeof *memory);
+        memory->observer.gone = gone;
+        memory->graph.heap = graph->heap;
+    }
+    return memory;
+}
+
+static void rrcv_forget(rrc_observer *self, rrc_heap *heap, rrc_object *ob)
+{
+    rrcv_memory *memory = (rrcv_memory *)(void *)self;
+    size_t node = rrcv_node_of(&memory->graph.nodes, (uintptr_t)ob);
+    if (ob == NULL) {                   /* the heap ends */
+        rrcv_free_graph(&memory->graph);
+        (void)rrc_realloc(heap, memory, sizeof *memory, 0);
+    } else if (node != RRCV_NONE) {
+        memory->graph.nodes.key[node] = 0;
+    }
 }
 
 /* ---- leaks ----
@@ -931,49 +903,37 @@ RRC_API int rrc_explain(rrc_heap *heap, const rrc_insight *insight, rrc_object *
 
 enum { RRCV_REPORTED = RRCV_DYING + 1 };        /* rrcv_path.how of what a report has counted */
 
-typedef struct rrcv_report {
-    rrc_observer observer;
-    rrcv_writer  writer;
-    rrcv_graph   graph;
-} rrcv_report;
-
-/* Is there something to report of the node at this place of the queue? */
-static int rrcv_is_leak(const rrcv_graph *graph, size_t place)
+/* Is there something to report of a node, and is it of the type of ob (NULL: of any)? */
+static int rrcv_is_leak(const rrcv_graph *graph, size_t node, rrc_object *ob)
 {
-    size_t node = graph->reach[place].queue;
-    return graph->reach[node].how == RRCV_ALIVE && !rrcv_is(graph, node, RRC_IS_STATIC);
-}
-
-/* ... and of an object of the same type? */
-static int rrcv_is_leak_like(const rrcv_graph *graph, size_t place, rrc_object *ob)
-{
-    return rrcv_is_leak(graph, place) && RRC_TYPE(rrcv_ob_of_node(graph, graph->reach[place].queue)) == RRC_TYPE(ob);
+    return graph->reach[node].how == RRCV_ALIVE && !rrcv_is(graph, node, RRC_IS_STATIC)
+        && (ob == NULL || RRC_TYPE(rrcv_ob_of_node(graph, node)) == RRC_TYPE(ob));
 }
 
 /* Write about the objects of one type. The first one is at this place of the queue, which has this end. */
-static void rrcv_write_type(const rrcv_writer *writer, rrcv_graph *graph, size_t place, size_t end)
+static void rrcv_write_type(rrcv_graph *graph, size_t place, size_t end)
 {
     rrc_object *ob = rrcv_ob_of_node(graph, graph->reach[place].queue);
     size_t count = 0, bytes = 0, shown = 0, i;
     for (i = place; i < end; i++)
-        if (rrcv_is_leak_like(graph, i, ob)) {
+        if (rrcv_is_leak(graph, graph->reach[i].queue, ob)) {
             count++;
             bytes += rrcv_info_of(graph, graph->reach[i].queue).size;
         }
-    rrcv_write(writer, "C still holds %llu object%s of %.100s, %llu bytes:\n", (unsigned long long)count,
+    rrcv_write(graph, "C still holds %llu object%s of %.100s, %llu bytes:\n", (unsigned long long)count,
                count == 1 ? "" : "s", rrcv_type_name(ob), (unsigned long long)bytes);
     for (i = place; i < end; i++)
-        if (rrcv_is_leak_like(graph, i, ob)) {
+        if (rrcv_is_leak(graph, graph->reach[i].queue, ob)) {
             graph->reach[graph->reach[i].queue].how = RRCV_REPORTED;
             if (shown++ < 3)
-                rrcv_write_explanation(writer, graph, graph->reach[i].queue, 8);
+                rrcv_write_explanation(graph, graph->reach[i].queue, 8);
         }
     if (count > 3)
-        rrcv_write(writer, "... and %llu more\n", (unsigned long long)(count - 3));
+        rrcv_write(graph, "... and %llu more\n", (unsigned long long)(count - 3));
 }
 
 /* Those nearest to what holds them come first. */
-static void rrcv_write_leaks(const rrcv_writer *writer, rrcv_graph *graph)
+static void rrcv_write_leaks(rrcv_graph *graph)
 {
     size_t end = 0, count, i, k;
     for (i = 0; i < graph->obs; i++) {
@@ -990,207 +950,155 @@ static void rrcv_write_leaks(const rrcv_writer *writer, rrcv_graph *graph)
     for (i = 0; i < graph->obs; i++)
         end += graph->reach[i].how == RRCV_ALIVE;
     for (i = 0; i < end; i++)
-        if (rrcv_is_leak(graph, i))
-            rrcv_write_type(writer, graph, i, end);
-}
-
-static void rrcv_free_report(rrc_heap *heap, rrcv_report *report)
-{
-    rrcv_free_graph(&report->graph);
-    (void)rrc_realloc(heap, report, sizeof *report, 0);
+        if (rrcv_is_leak(graph, graph->reach[i].queue, NULL))
+            rrcv_write_type(graph, i, end);
 }
 
 static void rrcv_leave(rrc_observer *self, rrc_heap *heap, rrc_object *ob)
 {
-    rrcv_report *report = (rrcv_report *)(void *)self;
-    size_t node = rrcv_node_of(&report->graph.nodes, (uintptr_t)ob);
-    if (ob == NULL) {                   /* the heap ends */
-        rrcv_write_leaks(&report->writer, &report->graph);
-        rrcv_free_report(heap, report);
-    } else if (node != RRCV_NONE) {
-        report->graph.nodes.key[node] = 0;
-    }
+    if (ob == NULL)                     /* the heap ends */
+        rrcv_write_leaks(&((rrcv_memory *)(void *)self)->graph);
+    rrcv_forget(self, heap, ob);
 }
 
 RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg)
 {
-    const char *function = "rrc_report_leaks";
-    rrc_insight hooks = { NULL, NULL, NULL, NULL, NULL };     /* the host takes no part */
-    rrcv_report *report, *earlier;
+    rrcv_memory *report;
+    rrc_observer *earlier;
     rrcv_graph graph;
-    int code = rrcv_begin(heap, function, write);
+    int code = rrcv_begin(&graph, heap, insight, "rrc_report_leaks", write, arg);
     if (code != RRC_OK)
         return code;
-    if (insight != NULL) {
-        hooks.userdata = insight->userdata;
-        hooks.progress = insight->progress;
-    }
-    if (rrcv_make_graph(&graph, heap, &hooks, NULL, function, 0) == RRC_OK && graph.nodes.count > 0)
+    graph.hooks.edges = NULL;           /* the host takes no part */
+    rrcv_make_graph(&graph, NULL, 0);
+    if (graph.nodes.count > 0)
         graph.reach = (rrcv_path *)rrcv_graph_realloc(&graph, NULL, 0, graph.nodes.count, sizeof *graph.reach);
-    report = (rrcv_report *)rrcv_graph_realloc(&graph, NULL, 0, 1, sizeof *report);
-    code = rrcv_close(&graph, RRC_OK, 1);
+    report = rrcv_new_memory(&graph, rrcv_leave);
+    code = rrcv_end(&graph, RRC_OK, 1);
     if (code != RRC_OK)
         return code;
-    earlier = (rrcv_report *)(void *)rrc_find_observer(heap, rrcv_leave);
+    earlier = rrc_find_observer(heap, rrcv_leave);
     if (earlier != NULL) {
-        rrc_observe(heap, &earlier->observer, 0);
-        rrcv_free_report(heap, earlier);
+        rrc_observe(heap, earlier, 0);
+        rrcv_forget(earlier, heap, NULL);
     }
-    memset(report, 0, sizeof *report);
-    report->observer.gone = rrcv_leave;
-    report->writer.write = write;
-    report->writer.arg = arg;
     report->graph = graph;
     report->graph.is_report = 1;
-    report->graph.insight = report->graph.progress.insight = NULL;
+    memset(&report->graph.hooks, 0, sizeof report->graph.hooks);
     return rrc_observe(heap, &report->observer, 1);
 }
 
 /* ---- pictures ---- */
 
 /* Write text into a quoted string of the dot language. */
-static void rrcv_write_quoted(const rrcv_writer *writer, const char *text)
+static void rrcv_write_quoted(const rrcv_graph *graph, const char *text)
 {
     for (; *text != '\0'; text++)
-        rrcv_write(writer, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+        rrcv_write(graph, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
 }
 
-static void rrcv_write_p(const rrcv_writer *writer, const rrcv_graph *graph, rrc_gcref p)
+static void rrcv_write_p(const rrcv_graph *graph, size_t node)
 {
-    size_t node = rrcv_node_of(&graph->nodes, rrcv_p_key(p));
-    int is_gray = rrcv_has_edges(graph) && graph->reach[node].how != RRCV_ALIVE;
-    rrc_description about;
-    rrcv_describe(graph, p, &about);
-    rrcv_write(writer, "  \"p%p\" [shape=ellipse, style=filled, fillcolor=\"%s\", label=\"", p,
-               is_gray ? "#cccccc" : "#d9e8ff");
-    rrcv_write_quoted(writer, about.text);
-    rrcv_write(writer, "\\n%p\"];\n", p);
+    int is_gray = graph->hooks.edges != NULL && graph->reach[node].how != RRCV_ALIVE;
+    rrcv_write(graph, "  \"p%p\" [shape=ellipse, style=filled, fillcolor=\"%s\", label=\"",
+               rrcv_p_of_node(graph, node), is_gray ? "#cccccc" : "#d9e8ff");
+    rrcv_write_quoted(graph, rrcv_describe(graph, node).text);
+    rrcv_write(graph, "\\n%p\"];\n", rrcv_p_of_node(graph, node));
 }
 
-static void rrcv_write_node(const rrcv_writer *writer, const rrcv_graph *graph, size_t index)
+static void rrcv_write_node(const rrcv_graph *graph, size_t index)
 {
-    rrc_object *ob = rrcv_ob_of_node(graph, index);
     rrc_info info = rrcv_info_of(graph, index);
     intptr_t outside = rrcv_from_outside(graph, index);
     int is_static = (info.is & RRC_IS_STATIC) != 0, is_dying = rrcv_is_dying(graph, index);
     int waits = (info.is & RRC_IS_WAITING) != 0, how = graph->reach[index].how;
-    rrc_description about;
     const char *fill = how != RRCV_ALIVE || waits ? "#cccccc"       /* garbage */
                      : outside > 0 ? "#ffd9b3"                      /* a root */
                      : "#ffffff";
-    rrcv_write(writer, "  c%lu [shape=box, style=\"filled%s\", fillcolor=\"%s\", label=\"", (unsigned long)index,
+    rrcv_write(graph, "  c%lu [shape=box, style=\"filled%s\", fillcolor=\"%s\", label=\"", (unsigned long)index,
                (info.is & RRC_IS_TRACKED) != 0 ? "" : ",rounded", fill);
-    rrcv_describe_ob(graph, ob, &about);
-    rrcv_write_quoted(writer, about.text);
-    rrcv_write(writer, "\\n%p\\n", (void *)ob);
+    rrcv_write_quoted(graph, rrcv_describe(graph, index).text);
+    rrcv_write(graph, "\\n%p\\n", (void *)rrcv_ob_of_node(graph, index));
     if (is_static)
-        rrcv_write(writer, "static");
+        rrcv_write(graph, "static");
     else
-        rrcv_write_references(writer, info);
-    rrcv_write(writer, "%s%s%s\"];\n", (info.is & RRC_IS_WEAK) != 0 ? "\\nweak" : "",
+        rrcv_write_references(graph, info);
+    rrcv_write(graph, "%s%s%s\"];\n", (info.is & RRC_IS_WEAK) != 0 ? "\\nweak" : "",
                (info.is & RRC_IS_LIGHT) != 0 ? "\\nlight" : "",
                is_dying ? "\\nin the queue" : waits ? "\\ngarbage, waits" : how == 0 ? "\\ngarbage" : "");
-    if (outside > 0 && !is_static && !is_dying) {
-        rrcv_write(writer, "  o%lu [shape=plaintext, label=\"%lld outside\"];\n  o%lu -> c%lu [color=\"#cc5500\"];\n",
+    if (outside > 0 && !is_static && !is_dying)
+        rrcv_write(graph, "  o%lu [shape=plaintext, label=\"%lld outside\"];\n  o%lu -> c%lu [color=\"#cc5500\"];\n",
                    (unsigned long)index, (long long)outside, (unsigned long)index, (unsigned long)index);
-    }
     if ((info.is & RRCV_IS_LINKED) != 0) {
-        rrcv_write_p(writer, graph, info.p);
-        rrcv_write(writer, "  \"p%p\" -> c%lu [style=bold, color=\"#3366cc\", label=\"%s\"%s];\n", info.p,
+        rrcv_write_p(graph, rrcv_node_of(&graph->nodes, rrcv_p_key(info.p)));
+        rrcv_write(graph, "  \"p%p\" -> c%lu [style=bold, color=\"#3366cc\", label=\"%s\"%s];\n", info.p,
                    (unsigned long)index, (info.is & RRC_IS_O_LINKED) != 0 ? "O" : "P",
                    (info.is & RRC_IS_O_LINKED) != 0 ? "" : ", dir=both");
     }
 }
 
 /* Write an edge from a node, or from the roots of the host. Links are drawn with their C objects. */
-static void rrcv_write_edge(const rrcv_writer *writer, const rrcv_graph *graph, size_t from, const rrcv_edge *edge)
+static void rrcv_write_edge(const rrcv_graph *graph, size_t from, const rrcv_edge *edge)
 {
     if (edge->kind == RRCV_LINK)
         return;
     if (from == RRCV_NONE)
-        rrcv_write(writer, "  roots -> \"p%p\" [color=\"#cc5500\", label=\"", rrcv_p_of_node(graph, edge->to));
+        rrcv_write(graph, "  roots -> \"p%p\" [color=\"#cc5500\", label=\"", rrcv_p_of_node(graph, edge->to));
     else if (from < graph->obs)
-        rrcv_write(writer, "  c%lu -> c%lu [label=\"", (unsigned long)from, (unsigned long)edge->to);
+        rrcv_write(graph, "  c%lu -> c%lu [label=\"", (unsigned long)from, (unsigned long)edge->to);
     else
-        rrcv_write(writer, "  \"p%p\" -> \"p%p\" [label=\"", rrcv_p_of_node(graph, from),
+        rrcv_write(graph, "  \"p%p\" -> \"p%p\" [label=\"", rrcv_p_of_node(graph, from),
                    rrcv_p_of_node(graph, edge->to));
     if (edge->kind == RRCV_ELEMENT) {
-        rrcv_write(writer, "[%lu]", (unsigned long)edge->name);
+        rrcv_write(graph, "[%lu]", (unsigned long)edge->name);
     } else {
         if (edge->kind == RRCV_FIELD)
-            rrcv_write(writer, ".");
-        rrcv_write_quoted(writer, rrcv_string(graph, edge->name));
+            rrcv_write(graph, ".");
+        rrcv_write_quoted(graph, rrcv_string(graph, edge->name));
     }
-    rrcv_write(writer, "\"];\n");
+    rrcv_write(graph, "\"];\n");
 }
 
 RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg)
 {
-    const char *function = "rrc_dump_dot";
-    rrcv_writer writer = { write, arg };
     rrcv_graph graph;
     size_t from, count, i;
-    int code = rrcv_begin(heap, function, write);
+    int code = rrcv_begin(&graph, heap, insight, "rrc_dump_dot", write, arg);
     if (code != RRC_OK)
         return code;
-    code = rrcv_make_graph(&graph, heap, insight, NULL, function, 2);
-    if (code == RRC_OK)
-        code = rrcv_find_paths(&graph, 3);
-    if (code == RRC_OK) {
-        rrcv_write(&writer, "digraph rawrefcount {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", fontsize=10];\n"
-                            "  edge [fontname=\"sans-serif\", fontsize=9];\n");
+    rrcv_make_graph(&graph, NULL, 2);
+    if (rrcv_find_paths(&graph, 3)) {
+        rrcv_write(&graph, "digraph rawrefcount {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", fontsize=10];\n"
+                           "  edge [fontname=\"sans-serif\", fontsize=9];\n");
         for (i = 0; i < graph.obs; i++)
-            rrcv_write_node(&writer, &graph, i);
-        for (; i < graph.nodes.count; i++)
-            if (rrcv_first_pair(&graph, i) == rrcv_first_pair(&graph, i + 1))       /* it has no link */
-                rrcv_write_p(&writer, &graph, rrcv_p_of_node(&graph, i));
-        if (rrcv_has_edges(&graph))
-            rrcv_write(&writer, "  roots [shape=plaintext, label=\"roots of the host\"];\n");
+            rrcv_write_node(&graph, i);
+        for (i = graph.linked_end; i < graph.nodes.count; i++)      /* (those with links have been written) */
+            rrcv_write_p(&graph, i);
+        if (graph.hooks.edges != NULL)
+            rrcv_write(&graph, "  roots [shape=plaintext, label=\"roots of the host\"];\n");
         for (from = RRCV_NONE; from + 1 <= graph.nodes.count; from++) {     /* (RRCV_NONE + 1 is 0) */
             const rrcv_edge *edge = rrcv_edges_of(&graph, from, &count);
             for (i = 0; i < count; i++)
-                rrcv_write_edge(&writer, &graph, from, &edge[i]);
-            rrcv_advance(&graph.progress, 1);
+                rrcv_write_edge(&graph, from, &edge[i]);
+            rrcv_advance(&graph);
         }
-        rrcv_write(&writer, "}\n");
+        rrcv_write(&graph, "}\n");
     }
-    return rrcv_close(&graph, code, 0);
+    return rrcv_end(&graph, RRC_OK, 0);
 }
 
 /* ---- heap snapshots ----
    A snapshot is written in passes over the nodes, so that no text is kept but the names. */
 
-/* The objects of the last snapshot of a heap, in an observer that forgets those that go. */
-typedef struct rrcv_seen {
-    rrc_observer observer;
-    rrcv_nodes   nodes;
-    uint32_t     last_id;
-} rrcv_seen;
-
-static void rrcv_forget(rrc_observer *self, rrc_heap *heap, rrc_object *ob)
-{
-    rrcv_seen *seen = (rrcv_seen *)(void *)self;
-    size_t node = rrcv_node_of(&seen->nodes, (uintptr_t)ob);
-    if (ob == NULL) {                   /* the heap ends */
-        rrcv_free_nodes(heap, &seen->nodes);
-        (void)rrc_realloc(heap, seen, sizeof *seen, 0);
-    } else if (node != RRCV_NONE) {
-        seen->nodes.key[node] = 0;
-    }
-}
-
 /* What a heap remembers of its last snapshot. Returns NULL if memory is lacking. */
-static rrcv_seen *rrcv_seen_in(rrc_heap *heap)
+static rrcv_memory *rrcv_seen_in(rrcv_graph *graph)
 {
-    rrcv_seen *seen = (rrcv_seen *)(void *)rrc_find_observer(heap, rrcv_forget);
-    if (seen != NULL)
-        return seen;
-    seen = (rrcv_seen *)rrc_realloc(heap, NULL, 0, sizeof *seen);
-    if (seen == NULL)
-        return NULL;
-    memset(seen, 0, sizeof *seen);
-    seen->observer.gone = rrcv_forget;
-    rrc_observe(heap, &seen->observer, 1);
+    rrcv_memory *seen = (rrcv_memory *)(void *)rrc_find_observer(graph->heap, rrcv_forget);
+    if (seen == NULL) {
+        seen = rrcv_new_memory(graph, rrcv_forget);
+        if (seen != NULL)
+            rrc_observe(graph->heap, &seen->observer, 1);
+    }
     return seen;
 }
 
@@ -1202,29 +1110,25 @@ enum { RRCV_V8_STRING = 2, RRCV_V8_OBJECT = 3, RRCV_V8_CLOSURE = 5, RRCV_V8_NATI
 enum { RRCV_V8_ELEMENT = 1, RRCV_V8_PROPERTY = 2, RRCV_V8_INTERNAL = 3, RRCV_V8_WEAK = 6 };
 #define RRCV_V8_NODE_FIELDS 7
 
-static const char *const rrcv_snapshot_meta[] = {
+static const char rrcv_snapshot_meta[] =
     "{\"snapshot\":{\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\","
-    "\"trace_node_id\",\"detachedness\"],\n",
+    "\"trace_node_id\",\"detachedness\"],\n"
     "\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\",\"regexp\",\"number\","
     "\"native\",\"synthetic\",\"concatenated string\",\"sliced string\",\"symbol\",\"bigint\",\"object shape\"],"
-    "\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],\n",
-    "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\n",
+    "\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],\n"
+    "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\n"
     "\"edge_types\":[[\"context\",\"element\",\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],"
-    "\"string_or_number\",\"node\"],\n",
-    "\"trace_function_info_fields\":[\"function_id\",\"name\",\"script_name\",\"script_id\",\"line\",\"column\"],\n",
-    "\"trace_node_fields\":[\"id\",\"function_info_index\",\"count\",\"size\",\"children\"],\n",
-    "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],\n",
-    "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]},\n",
-    NULL
-};
+    "\"string_or_number\",\"node\"],\n"
+    "\"trace_function_info_fields\":[\"function_id\",\"name\",\"script_name\",\"script_id\",\"line\",\"column\"],\n"
+    "\"trace_node_fields\":[\"id\",\"function_info_index\",\"count\",\"size\",\"children\"],\n"
+    "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],\n"
+    "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]},\n";
 
 typedef struct rrcv_snapshot {
-    rrcv_writer writer;
-    rrcv_graph  graph;
-    rrcv_seen  *seen;
-    size_t      by_c, by_pending;               /* edges of two of the first nodes */
-    size_t      written;                        /* so far: records of nodes, or of edges */
-    size_t      remembered;                     /* the first nodes, up to the last one without an id of the host */
+    rrcv_graph   graph;
+    rrcv_memory *seen;          /* in the last snapshot: its nodes */
+    size_t       written;       /* so far: records of nodes, or of edges */
+    size_t       remembered;    /* the first nodes, up to the last one without an id of the host */
 } rrcv_snapshot;
 
 /* The number of bytes of the first character of a text in UTF-8, or 0: it is none. */
@@ -1241,7 +1145,7 @@ static size_t rrcv_utf8_size(const unsigned char *s)
 }
 
 /* Write a string of JSON. A byte that is not UTF-8 becomes U+FFFD. */
-static void rrcv_write_json(const rrcv_writer *writer, const char *text)
+static void rrcv_write_json(const rrcv_graph *graph, const char *text)
 {
     char out[256];
     size_t size = 0, n;
@@ -1251,7 +1155,7 @@ static void rrcv_write_json(const rrcv_writer *writer, const char *text)
         n = rrcv_utf8_size((const unsigned char *)text);
         if (size > sizeof out - 10) {
             out[size] = '\0';
-            writer->write(writer->arg, out, size);
+            graph->write(graph->arg, out, size);
             size = 0;
         }
         if (n == 0 || c < 0x20) {
@@ -1265,7 +1169,7 @@ static void rrcv_write_json(const rrcv_writer *writer, const char *text)
     }
     out[size++] = '"';
     out[size] = '\0';
-    writer->write(writer->arg, out, size);
+    graph->write(graph->arg, out, size);
 }
 
 /* Which of the first nodes refers to a C object? RRCV_TOP: none. */
@@ -1280,52 +1184,38 @@ static int rrcv_snapshot_parent(const rrcv_graph *graph, size_t node)
 static uint32_t rrcv_snapshot_id(rrcv_snapshot *snapshot, size_t node, uint32_t host_id)
 {
     rrcv_graph *graph = &snapshot->graph;
-    rrcv_seen *seen = snapshot->seen;
-    size_t known = rrcv_node_of(&seen->nodes, graph->nodes.key[node]);
+    const rrcv_nodes *seen = &snapshot->seen->graph.nodes;
+    size_t known = rrcv_node_of(seen, graph->nodes.key[node]);
     uint32_t id;
     if (host_id != 0) {
         graph->nodes.id[node] = 0;
         return host_id * 4 + 1;
     }
-    id = known != RRCV_NONE && seen->nodes.id[known] != 0 ? seen->nodes.id[known] : ++seen->last_id;
+    id = known != RRCV_NONE && seen->id[known] != 0 ? seen->id[known] : ++snapshot->seen->last_id;
     graph->nodes.id[node] = id;
     snapshot->remembered = node + 1;
     return id * 4 + (node < graph->obs ? 2 : 3);
-}
-
-/* Count the edges to what is held from outside, or waits. */
-static void rrcv_snapshot_count(rrcv_snapshot *snapshot)
-{
-    size_t i;
-    for (i = 0; i < snapshot->graph.obs; i++) {
-        int parent = rrcv_snapshot_parent(&snapshot->graph, i);
-        snapshot->by_c += parent == RRCV_BY_C;
-        snapshot->by_pending += parent == RRCV_BY_PENDING;
-    }
 }
 
 static void rrcv_snapshot_node(rrcv_snapshot *snapshot, int type, const char *name, uint32_t id, size_t size,
                                size_t edges)
 {
     uint32_t string = rrcv_intern(&snapshot->graph, name);
-    rrcv_write(&snapshot->writer, "%s%d,%lu,%lu,%lu,%lu,0,0\n", snapshot->written++ > 0 ? "," : "", type,
+    rrcv_write(&snapshot->graph, "%s%d,%lu,%lu,%lu,%lu,0,0\n", snapshot->written++ > 0 ? "," : "", type,
                (unsigned long)string, (unsigned long)id, (unsigned long)size, (unsigned long)edges);
 }
 
 static void rrcv_snapshot_object(rrcv_snapshot *snapshot, size_t node)
 {
     rrcv_graph *graph = &snapshot->graph;
-    rrc_description about;
     size_t edges;
     (void)rrcv_edges_of(graph, node, &edges);
     if (node < graph->obs) {
-        rrc_object *ob = rrcv_ob_of_node(graph, node);
-        rrcv_snapshot_node(snapshot, RRCV_V8_NATIVE, rrcv_type_name(ob), rrcv_snapshot_id(snapshot, node, 0),
-                           rrcv_info_of(graph, node).size, edges);
+        rrcv_snapshot_node(snapshot, RRCV_V8_NATIVE, rrcv_type_name(rrcv_ob_of_node(graph, node)),
+                           rrcv_snapshot_id(snapshot, node, 0), rrcv_info_of(graph, node).size, edges);
     } else {
-        size_t word;
-        rrcv_describe(graph, rrcv_p_of_node(graph, node), &about);
-        word = strcspn(about.text, " ");
+        rrc_description about = rrcv_describe(graph, node);
+        size_t word = strcspn(about.text, " ");
         rrcv_snapshot_node(snapshot, word == 6 && strncmp(about.text, "string", 6) == 0 ? RRCV_V8_STRING
                                    : word == 8 && strncmp(about.text, "function", 8) == 0 ? RRCV_V8_CLOSURE
                                    : RRCV_V8_OBJECT,
@@ -1336,7 +1226,7 @@ static void rrcv_snapshot_object(rrcv_snapshot *snapshot, size_t node)
 /* name: the number of a string; of an element, its number. */
 static void rrcv_snapshot_edge(rrcv_snapshot *snapshot, int type, uint32_t name, size_t to)
 {
-    rrcv_write(&snapshot->writer, "%s%d,%lu,%lu\n", snapshot->written++ > 0 ? "," : "", type, (unsigned long)name,
+    rrcv_write(&snapshot->graph, "%s%d,%lu,%lu\n", snapshot->written++ > 0 ? "," : "", type, (unsigned long)name,
                (unsigned long)to * RRCV_V8_NODE_FIELDS);
 }
 
@@ -1381,24 +1271,24 @@ static void rrcv_snapshot_edges(rrcv_snapshot *snapshot, size_t node)
 /* Write all. The caller looks at out_of_memory. */
 static void rrcv_snapshot_write(rrcv_snapshot *snapshot)
 {
+    static const char *const names[] = { "", "(references from C)", "(roots of the host)", "(pending work)" };
     rrcv_graph *graph = &snapshot->graph;
-    const rrcv_writer *writer = &snapshot->writer;
-    size_t roots, i;
-    (void)rrcv_edges_of(graph, RRCV_NONE, &roots);
-    for (i = 0; rrcv_snapshot_meta[i] != NULL; i++)
-        writer->write(writer->arg, rrcv_snapshot_meta[i], strlen(rrcv_snapshot_meta[i]));
-    rrcv_write(writer, "\"node_count\":%lu,\"edge_count\":%lu,\"trace_function_count\":0},\n\"nodes\":[",
+    size_t edges[RRCV_BEFORE_OBJECTS] = { 0, 0, 0, 0 }, i;      /* of each of the first nodes */
+    for (i = 0; i < graph->obs; i++)
+        edges[rrcv_snapshot_parent(graph, i)]++;
+    edges[RRCV_TOP] = RRCV_BEFORE_OBJECTS - 1;
+    (void)rrcv_edges_of(graph, RRCV_NONE, &edges[RRCV_BY_HOST]);
+    graph->write(graph->arg, rrcv_snapshot_meta, sizeof rrcv_snapshot_meta - 1);
+    rrcv_write(graph, "\"node_count\":%lu,\"edge_count\":%lu,\"trace_function_count\":0},\n\"nodes\":[",
                (unsigned long)(RRCV_BEFORE_OBJECTS + graph->nodes.count),
-               (unsigned long)(RRCV_BEFORE_OBJECTS - 1 + snapshot->by_c + snapshot->by_pending + graph->edge_count));
-    rrcv_snapshot_node(snapshot, RRCV_V8_SYNTHETIC, "", 4, 0, RRCV_BEFORE_OBJECTS - 1);
-    rrcv_snapshot_node(snapshot, RRCV_V8_SYNTHETIC, "(references from C)", 8, 0, snapshot->by_c);
-    rrcv_snapshot_node(snapshot, RRCV_V8_SYNTHETIC, "(roots of the host)", 12, 0, roots);
-    rrcv_snapshot_node(snapshot, RRCV_V8_SYNTHETIC, "(pending work)", 16, 0, snapshot->by_pending);
+               (unsigned long)(edges[RRCV_TOP] + edges[RRCV_BY_C] + edges[RRCV_BY_PENDING] + graph->edge_count));
+    for (i = 0; i < RRCV_BEFORE_OBJECTS; i++)
+        rrcv_snapshot_node(snapshot, RRCV_V8_SYNTHETIC, names[i], 4 * ((uint32_t)i + 1), 0, edges[i]);
     for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
         rrcv_snapshot_object(snapshot, i);
-        rrcv_advance(&graph->progress, 1);
+        rrcv_advance(graph);
     }
-    rrcv_write(writer, "],\n\"edges\":[");
+    rrcv_write(graph, "],\n\"edges\":[");
     snapshot->written = 0;
     for (i = 1; i < RRCV_BEFORE_OBJECTS; i++)
         rrcv_snapshot_edge(snapshot, RRCV_V8_ELEMENT, (uint32_t)i, i);
@@ -1407,16 +1297,16 @@ static void rrcv_snapshot_write(rrcv_snapshot *snapshot)
     rrcv_snapshot_parents(snapshot, RRCV_BY_PENDING);
     for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
         rrcv_snapshot_edges(snapshot, i);
-        rrcv_advance(&graph->progress, 1);
+        rrcv_advance(graph);
     }
-    rrcv_write(writer, "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n"
+    rrcv_write(graph, "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n"
                        "\"strings\":[");
     for (i = 0; i < graph->strings.count; i++) {
         if (i > 0)
-            rrcv_write(writer, ",\n");
-        rrcv_write_json(writer, rrcv_string(graph, (uint32_t)i));
+            rrcv_write(graph, ",\n");
+        rrcv_write_json(graph, rrcv_string(graph, (uint32_t)i));
     }
-    rrcv_write(writer, "]}\n");
+    rrcv_write(graph, "]}\n");
 }
 
 /* Make an array smaller, if the allocator can. */
@@ -1433,9 +1323,9 @@ static void *rrcv_shrink(rrcv_graph *graph, void *array, size_t *capacity, size_
 }
 
 /* Keep the first nodes, up to `count`, for the next snapshot. */
-static void rrcv_remember_nodes(rrcv_graph *graph, rrcv_seen *seen, size_t count)
+static void rrcv_remember_nodes(rrcv_graph *graph, rrcv_memory *seen, size_t count)
 {
-    rrcv_nodes *nodes = &graph->nodes, *kept = &seen->nodes;
+    rrcv_nodes *nodes = &graph->nodes, *kept = &seen->graph.nodes;
     size_t slots = nodes->slots, i;
     rrcv_free_nodes(graph->heap, kept);
     if (count == 0)
@@ -1454,31 +1344,26 @@ static void rrcv_remember_nodes(rrcv_graph *graph, rrcv_seen *seen, size_t count
 
 RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg)
 {
-    const char *function = "rrc_dump_heapsnapshot";
     rrcv_snapshot snapshot;
     rrcv_graph *graph = &snapshot.graph;
     rrcv_nodes *nodes = &graph->nodes;
-    int code = rrcv_begin(heap, function, write);
+    int code;
+    memset(&snapshot, 0, sizeof snapshot);
+    code = rrcv_begin(graph, heap, insight, "rrc_dump_heapsnapshot", write, arg);
     if (code != RRC_OK)
         return code;
-    memset(&snapshot, 0, sizeof snapshot);
-    snapshot.writer.write = write;
-    snapshot.writer.arg = arg;
-    code = rrcv_make_graph(graph, heap, insight, NULL, function, 2);
-    snapshot.seen = rrcv_seen_in(heap);
-    graph->out_of_memory |= snapshot.seen == NULL;
+    rrcv_make_graph(graph, NULL, 2);
+    snapshot.seen = rrcv_seen_in(graph);
     if (!graph->out_of_memory && nodes->count > 0) {
         nodes->key = (uintptr_t *)rrcv_shrink(graph, nodes->key, &nodes->capacity, nodes->count, sizeof *nodes->key);
         nodes->id = (uint32_t *)rrcv_graph_realloc(graph, NULL, 0, nodes->count, sizeof *nodes->id);
         nodes->ids = graph->out_of_memory ? 0 : nodes->count;
     }
-    if (!graph->out_of_memory) {
-        rrcv_snapshot_count(&snapshot);
+    if (!graph->out_of_memory)
         rrcv_snapshot_write(&snapshot);
-    }
     if (!graph->out_of_memory)
         rrcv_remember_nodes(graph, snapshot.seen, snapshot.remembered);
-    return rrcv_close(graph, code, 0);
+    return rrcv_end(graph, RRC_OK, 0);
 }
 
 #endif /* RAWREFCOUNT_IMPLEMENTATION or RRC_INSIGHT_IMPLEMENTATION */
