@@ -1470,7 +1470,7 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
     return NULL;
 }
 
-static void rrcl_run_pending(rrcl_state *state, rrc_cell *dying, size_t max);
+static void rrcl_run_pending(rrcl_state *state, size_t max);
 static void rrcl_run_backlog_in_gc(lua_State *L, rrcl_state *state);
 static void rrcl_end_closing(lua_State *L, rrcl_state *state);
 static void rrcl_forget_closed(lua_State *L, rrcl_state *state, const rrcl_proxy *proxy);
@@ -1739,6 +1739,13 @@ static void rrcl_watch(void *userdata, rrc_cell *cell)
     }
 }
 
+/* Nothing is rooted by the slot of the cell any more. */
+static void rrcl_drop_anchor(rrcl_state *state, const rrc_cell *cell)
+{
+    lua_pushnil(state->hidden);
+    rrcl_set(state, RRCL_ANCHORS, rrcl_slot_of(cell));
+}
+
 /* A value loses its cell. */
 static void rrcl_forget_value(rrcl_state *state, const rrc_cell *cell)
 {
@@ -1760,29 +1767,26 @@ static void rrcl_forget_value(rrcl_state *state, const rrc_cell *cell)
         lua_pushnil(hidden);
         rrcl_set(state, RRCL_VALUES, rrcl_slot_of(cell));
     }
+    if (rrcl_is_boxed(state, cell))
+        rrcl_drop_anchor(state, cell);
+    if (cell->object != state)
+        rrcl_take_from_bucket(state, cell);
+    ((rrcl_value *)(void *)cell->ob)->cell = NULL;
 }
 
 /* (VALUES can still have what was in the slot, if that can die.) */
 static void rrcl_forget(void *userdata, rrc_cell *cell)
 {
     rrcl_state *state = (rrcl_state *)userdata;
-    int has_anchor = cell->is_pinned;
     if (state->hidden == NULL || cell->ob == NULL)
         return;
     state->used--;
-    if (cell->tag == RRCL_IS_PROXY) {
+    if (cell->is_pinned)
+        rrcl_drop_anchor(state, cell);
+    if (cell->tag == RRCL_IS_PROXY)
         state->wrappers -= (size_t)rrcl_is_wrapper(cell->ob);
-    } else if (!cell->is_node) {
-        has_anchor |= rrcl_is_boxed(state, cell);
+    else if (!cell->is_node)
         rrcl_forget_value(state, cell);
-        if (cell->object != state)
-            rrcl_take_from_bucket(state, cell);
-        ((rrcl_value *)(void *)cell->ob)->cell = NULL;
-    }
-    if (has_anchor) {
-        lua_pushnil(state->hidden);
-        rrcl_set(state, RRCL_ANCHORS, rrcl_slot_of(cell));
-    }
 }
 
 /* The proxy of ob is unreachable, but its __gc has not run: finalizers that run before it can
@@ -2630,6 +2634,24 @@ static void rrcl_root_wrappers(rrcl_state *state)
     rrc_cell_each(state->heap, rrcl_root_wrapper, state);
 }
 
+/* Free the heap of a closed state, unless the header is at work: then it is called again
+   when that returns. */
+static void rrcl_end_heap(rrcl_state *state)
+{
+    state->must_end = 0;
+    if (rrc_heap_free(state->heap) == SIZE_MAX)     /* else the state may have gone with it */
+        state->must_end = 1;
+}
+
+/* Pending work was done, at most max objects, since in_slots was raised. */
+RRC_INLINE void rrcl_end_run(rrcl_state *state, size_t done, size_t max)
+{
+    state->has_backlog = done >= max && max > 0;
+    rrcl_end_slots(state);
+    if (state->must_end)
+        rrcl_end_heap(state);
+}
+
 static int rrcl_proxy_gc(lua_State *L)
 {
     rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
@@ -2654,7 +2676,8 @@ static int rrcl_proxy_gc(lua_State *L)
     state->died++;
     cell = proxy->cell;
     proxy->cell = NULL;
-    rrcl_run_pending(state, cell, RRCL_DEALLOCS);
+    state->in_slots++;
+    rrcl_end_run(state, rrc_cell_unlink_and_run(state->heap, cell, RRCL_DEALLOCS), RRCL_DEALLOCS);
     rrcl_run_backlog_in_gc(L, state);
     return 0;
 }
@@ -2812,7 +2835,7 @@ static int rrcl_close(lua_State *L)
     } else {
         rrc_decref(heap, ob);
     }
-    rrcl_run_pending(state, NULL, RRCL_DEALLOCS);
+    rrcl_run_pending(state, RRCL_DEALLOCS);
     rrcl_raise_kept(L, state, rrcl_error_place(state));
     return 0;
 }
@@ -3673,25 +3696,11 @@ RRC_LUA_API int rrc_lua_scope(lua_State *L, rrc_heap *heap, rrc_lua_scoped funct
 
 /* ---- collection ---- */
 
-/* Free the heap of a closed state, unless the header is at work: then it is called again
-   when that returns. */
-static void rrcl_end_heap(rrcl_state *state)
+/* Do pending work: at most so many objects. 0: all. */
+static void rrcl_run_pending(rrcl_state *state, size_t max)
 {
-    state->must_end = 0;
-    if (rrc_heap_free(state->heap) == SIZE_MAX)     /* else the state may have gone with it */
-        state->must_end = 1;
-}
-
-/* Do pending work. `dying` NULL, or the cell of a proxy that is dead: it is unlinked first. */
-static void rrcl_run_pending(rrcl_state *state, rrc_cell *dying, size_t max)
-{
-    size_t done;
     state->in_slots++;
-    done = dying != NULL ? rrc_cell_unlink_and_run(state->heap, dying, max) : rrc_run_pending(state->heap, max);
-    state->has_backlog = done >= max && max > 0;
-    rrcl_end_slots(state);
-    if (state->must_end)
-        rrcl_end_heap(state);
+    rrcl_end_run(state, rrc_run_pending(state->heap, max), max);
 }
 
 /* In each of Lua's cycles: is there to be a step? */
@@ -3744,7 +3753,7 @@ static int rrcl_step(rrcl_state *state)
         rrcl_take_back_step(state, &before);
     else
         rrcl_end_step(state);
-    rrcl_run_pending(state, NULL, 0);
+    rrcl_run_pending(state, 0);
     return code;
 }
 
@@ -3832,20 +3841,20 @@ static void rrcl_want_step(rrcl_state *state)
 static void rrcl_work(rrcl_state *state, size_t max)
 {
     if (max == SIZE_MAX) {
-        rrcl_run_pending(state, NULL, 0);
+        rrcl_run_pending(state, 0);
         if (rrcl_step(state) == RRC_EPHASE)
             rrcl_want_step(state);
     } else if (max > 0) {
         rrcl_slice(state, max);
     }
-    rrcl_run_pending(state, NULL, RRCL_DEALLOCS);
+    rrcl_run_pending(state, RRCL_DEALLOCS);
 }
 
 /* What a limit has left is done in a __gc of a script's full collection, whose first sentinel also makes a whole step. */
 static void rrcl_run_backlog_in_gc(lua_State *L, rrcl_state *state)
 {
     if (state->hidden != NULL && state->has_backlog && rrcl_is_full_collection(L, state))
-        rrcl_run_pending(state, NULL, 0);
+        rrcl_run_pending(state, 0);
 }
 
 RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap)
@@ -3865,7 +3874,7 @@ RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max)
         return 0;
     rrcl_use(state, L);
     has_ended = rrcl_slice(state, max);
-    rrcl_run_pending(state, NULL, max);
+    rrcl_run_pending(state, max);
     return has_ended;
 }
 
