@@ -1925,6 +1925,43 @@ static void such_nodes_go_in_slices(void)
     close_world(w);
 }
 
+/* A step that was given up has not made strong what such an object owns: its node stays. */
+static void such_a_node_stays_if_the_step_is_given_up(void)
+{
+    int slices, i;
+
+    for (slices = 0; slices < 30; slices++) {
+        world *w = open_world();
+        being *value;
+        rrc_object *ob = new_pooled(w, &value), *other[6];
+
+        unit_context("after %d slices", slices);
+        for (i = 0; i < 6; i++)
+            other[i] = new_tracked(w);
+        w->keeps = 3;
+        step(w);
+        rrc_decref(w->heap, ob);
+        check_ptr(w->victim, ob);
+        for (i = 0; i < slices; i++)
+            rrc_closed_work(w->heap, 1);
+        rrc_gc_disable(w->heap);
+        while (rrc_closed_work(w->heap, 1) > 0)
+            check(value->pins > 0 || node_of(w, ob) != NULL);
+        check(value->pins > 0 || node_of(w, ob) != NULL);
+        rrc_gc_enable(w->heap);
+        step(w);
+        step(w);
+        check_ptr(node_of(w, ob), NULL);
+        check_int(value->pins, 1);
+        w->keeps = 0;
+        for (i = 0; i < 6; i++)
+            rrc_decref(w->heap, other[i]);
+        check_int(rrc_gc_track(w->heap, ob), RRC_OK);
+        rrc_decref(w->heap, ob);
+        close_world(w);
+    }
+}
+
 static void a_dealloc_keeps_an_object_without_a_node(void)
 {
     world *w = open_world();
@@ -2064,6 +2101,7 @@ UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_
     UNIT(the_host_keeps_a_node), UNIT(the_host_keeps_a_node_in_a_step),
     UNIT(a_node_is_kept_after_its_owner_was_mirrored), UNIT(a_dealloc_keeps_an_object_without_a_node),
     UNIT(a_dealloc_keeps_an_object_with_a_node), UNIT(such_nodes_go_in_slices),
+    UNIT(such_a_node_stays_if_the_step_is_given_up),
     UNIT(garbage_is_set_aside_in_slices_when_disabled),
     UNIT(such_an_object_is_linked), UNIT(the_heap_of_such_an_object_ends), UNIT(a_step_that_sets_aside_is_given_up),
     UNIT(one_object_has_two_p_links), UNIT(a_link_that_fails_leaves_no_cell),
