@@ -355,41 +355,38 @@ typedef struct rrcm_cell {
 /* An ob that stands for a value of mruby. */
 typedef struct rrcm_value {
     rrc_object head;
-    mrb_value  value;
-    rrcm_cell *box;             /* NULL: the value needs none, or is gone */
-    int        is_gone;
+    mrb_value  value;           /* nil: it is gone */
 } rrcm_value;
 
 /* A function of a table that is at work. It uses objects without references, as mruby's stack has their proxies: self
-   and the arguments. If one of these is disposed of meanwhile, the reference of the proxy goes to the outermost frame
+   and the arguments. If one of these is disposed of meanwhile, the reference of the proxy is kept for the outermost frame
    that has it, and is dropped when the function is over. */
 typedef struct rrcm_frame {
-    rrc_mruby_args     args;
-    struct rrcm_frame *outer;
+    rrc_mruby_args      args;
+    struct rrcm_frame  *outer;
     struct mrb_context *context;            /* when it began; another one is there when a fiber has yielded */
-    int                arena;
-    int                kept_count;
-    rrc_object        *kept[RRC_MRUBY_MAX_ARGUMENTS + 1];
+    int                 arena;
+    int                 keeps;              /* it has references in rrcm_state.kept */
+    int                 is_left;            /* ... by an exception, a throw, a break or a return: mrb->exc has which */
+    mrb_value           result;
 } rrcm_frame;
 
-typedef struct rrcm_class_info {
-    const rrc_mruby_class  *cls;
-    struct RClass          *klass;
-    struct rrcm_class_info *next;
-} rrcm_class_info;
+typedef struct rrcm_kept {
+    rrc_object       *ob;
+    const rrcm_frame *frame;                /* NULL: dropped when pending work is done */
+} rrcm_kept;
 
 typedef struct rrcm_state {
     mrb_state     *mrb;         /* NULL: closed */
     rrc_heap      *heap;
-    struct RArray *roots;       /* see RRCM_ERROR; then classes, and the arrays of anchors */
+    struct RArray *roots;       /* these two, and classes */
+    struct RArray *errors;      /* see rrcm_error_place */
     struct RArray *anchors;     /* arrays of RRCM_ANCHORS places each, one for each cell */
     rrc_map        values;      /* an object of mruby -> the cell of its box */
-    rrc_map        classes;     /* rrc_mruby_class, and rrc_type -> rrcm_class_info */
-    rrcm_class_info *first_class;
+    rrc_map        classes;     /* rrc_mruby_class -> its RClass, and rrc_type -> its rrc_mruby_class */
     rrcm_frame    *frames;      /* the innermost one */
-    size_t         kept_count;  /* of all frames */
-    rrc_object   **late;        /* references that are dropped when pending work is done: see rrcm_drop_kept */
-    size_t         late_count, late_room;
+    rrcm_kept     *kept;        /* references that proxies had */
+    size_t         kept_count, kept_room;
     struct RData  *sentinel;    /* NULL: a cycle of mruby's is over */
     size_t         wrappers;    /* the proxies of wrappers */
     size_t         most_wrappers;   /* with so many there is a collection: see rrcm_collect_wrappers */
@@ -403,9 +400,6 @@ typedef struct rrcm_state {
 } rrcm_state;
 
 #define RRCM_ANCHORS 128
-
-/* Places in the array of roots. */
-enum { RRCM_ERROR, RRCM_ASIDE, RRCM_PLACES };
 
 #define RRCM_NAME "rawrefcount"
 
@@ -498,7 +492,7 @@ static void rrcm_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *
 {
     const rrcm_state *state = rrcm_state_of(heap);
     mrb_state *mrb = state != NULL ? state->mrb : NULL;
-    rrcm_guarded job;
+    rrcm_guarded job = { heap, ob, slot };
     mrb_bool failed = FALSE;
     int arena;
     mrb_value exception;
@@ -506,9 +500,6 @@ static void rrcm_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *
         slot(heap, ob);
         return;
     }
-    job.heap = heap;
-    job.ob = ob;
-    job.slot = slot;
     arena = mrb_gc_arena_save(mrb);
     exception = rrcm_protect(mrb, rrcm_call_guarded, &job, &failed);
     if (failed)
@@ -544,16 +535,6 @@ static int rrcm_is_doomed(const mrb_state *mrb, const struct RData *object)
 {
     unsigned other = (unsigned)(mrb->gc.current_white_part ^ 3) & 3;
     return mrb->gc.state == MRB_GC_STATE_SWEEP && (RRCM_COLOR(object) & other) != 0 && RRCM_COLOR(object) != 7;
-}
-
-static struct RData *rrcm_data(const rrcm_cell *cell)
-{
-    return (struct RData *)cell->head.object;
-}
-
-static mrb_value rrcm_object(const rrcm_cell *cell)
-{
-    return mrb_obj_value(cell->head.object);
 }
 
 static rrcm_cell *rrcm_cell_of(rrc_gcref ref)
@@ -619,14 +600,11 @@ static void rrcm_mark_too(mrb_state *mrb, const rrc_cell *cell)
         mrb_gc_mark(mrb, (struct RBasic *)cell->object);
 }
 
-/* What the data pointer of a proxy is that was disposed of. */
-static const char rrcm_disposed[] = "disposed";
-
 /* The dfree function of proxies, boxes and nodes: inside the sweep, nothing may be allocated. */
 static void rrcm_swept(mrb_state *mrb, void *data)
 {
     (void)mrb;
-    if (data != NULL && data != (const void *)rrcm_disposed)
+    if (data != NULL)
         rrc_cell_died(((rrcm_cell *)data)->state->heap, (rrc_cell *)data);
 }
 
@@ -638,6 +616,7 @@ static void rrcm_sentinel_swept(mrb_state *mrb, void *data)
 }
 
 static const mrb_data_type rrcm_proxy_type = { "rawrefcount proxy", rrcm_swept };
+static const mrb_data_type rrcm_disposed_type = { "rawrefcount proxy that was disposed of", NULL };
 static const mrb_data_type rrcm_box_type = { "rawrefcount box", rrcm_swept };
 static const mrb_data_type rrcm_node_type = { "rawrefcount node", rrcm_swept };
 static const mrb_data_type rrcm_sentinel_type = { "rawrefcount sentinel", rrcm_sentinel_swept };
@@ -671,7 +650,7 @@ static int rrcm_is_cell_live(void *userdata, const rrc_cell *cell, int may_defer
 
 static int rrcm_is_live(const rrcm_state *state, const rrcm_cell *cell)
 {
-    return cell->head.object != NULL && !rrcm_is_doomed(state->mrb, rrcm_data(cell));
+    return cell->head.object != NULL && !rrcm_is_doomed(state->mrb, (struct RData *)cell->head.object);
 }
 
 /* What the cell needs has been reserved. */
@@ -680,31 +659,29 @@ static void rrcm_watch(void *userdata, rrc_cell *head)
     rrcm_state *state = (rrcm_state *)userdata;
     rrcm_cell *cell = rrcm_cell_of(head);
     cell->state = state;
-    rrcm_data(cell)->data = cell;
+    ((struct RData *)head->object)->data = cell;
     if (head->is_node) {
         cell->is.list = mrb_ary_ptr(mrb_obj_iv_get(state->mrb, (struct RObject *)head->object, state->list_name));
         rrcm_mark_too(state->mrb, head);
     } else if (rrcm_is_box(head)) {
-        rrcm_value *value = (rrcm_value *)(void *)head->ob;
-        value->box = cell;
-        rrc_map_put(&state->values, mrb_ptr(value->value), cell);
+        rrc_map_put(&state->values, mrb_ptr(((rrcm_value *)(void *)head->ob)->value), cell);
     } else {
         state->wrappers += (size_t)rrcm_is_wrapper(head->ob);
     }
 }
 
-/* (When the heap ends, no object of mruby knows its cell any more, and no value its box.) */
+/* (When the heap ends, no object of mruby knows its cell any more.) */
 static void rrcm_forget(void *userdata, rrc_cell *head)
 {
     rrcm_state *state = (rrcm_state *)userdata;
     if (head->object != NULL)
-        ((struct RData *)head->object)->data = state->is_closed && rrcm_is_proxy_cell(head)
-                                             ? (void *)(uintptr_t)rrcm_disposed : NULL;
+        ((struct RData *)head->object)->data = NULL;
+    if (head->object != NULL && state->is_closed && rrcm_is_proxy_cell(head))
+        ((struct RData *)head->object)->type = &rrcm_disposed_type;
     if (rrcm_is_box(head)) {
         rrcm_value *value = (rrcm_value *)(void *)head->ob;
         rrc_map_put(&state->values, mrb_ptr(value->value), NULL);
-        value->box = NULL;
-        value->is_gone = 1;
+        value->value = mrb_nil_value();
     } else if (!head->is_node && head->ob != NULL) {
         state->wrappers -= (size_t)rrcm_is_wrapper(head->ob);
     }
@@ -769,10 +746,8 @@ static mrb_value rrcm_resize_protected(mrb_state *mrb, void *data)
 static int rrcm_write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
 {
     rrcm_state *state = (rrcm_state *)userdata;
-    rrcm_resizing job;
+    rrcm_resizing job = { rrcm_cell_of(node)->is.list, n };
     size_t i;
-    job.list = rrcm_cell_of(node)->is.list;
-    job.n = n;
     if (n > 0 && mrb_nil_p(rrcm_protect_in_step(state, rrcm_resize_protected, &job)))
         return 1;
     for (i = 0; i < n; i++)
@@ -803,7 +778,7 @@ static void rrcm_dispose_proxy(void *arg, rrc_cell *cell)
         return;
     rrc_cell_unlink(rrcm_cell_of(cell)->state->heap, cell);
     if (object != NULL)
-        object->data = (void *)(uintptr_t)rrcm_disposed;
+        object->type = &rrcm_disposed_type;
     *(int *)arg = 1;
 }
 
@@ -851,17 +826,24 @@ static int rrcm_is_native_too_much(const rrcm_state *state)
     return state->native_new >= limit;
 }
 
-static void rrcm_begin_native(rrcm_state *state)
+/* Drop what is kept for a function. NULL: for none. */
+static void rrcm_drop(rrcm_state *state, const rrcm_frame *frame)
 {
-    state->native_before = rrcm_stats(state).native_bytes;
-    state->native_new = 0;
+    size_t i = state->kept_count;
+    while (i-- > 0) {
+        rrc_object *ob = state->kept[i].ob;
+        if (state->kept[i].frame != frame)
+            continue;
+        state->kept[i] = state->kept[--state->kept_count];
+        rrc_decref(state->heap, ob);
+        i = state->kept_count;              /* a dealloc may have changed the table */
+    }
 }
 
 /* Do the pending work, if no fiber has yielded just now. */
 static void rrcm_work(rrcm_state *state)
 {
-    while (state->late_count > 0)
-        rrc_decref(state->heap, state->late[--state->late_count]);
+    rrcm_drop(state, NULL);
     rrc_run_pending(state->heap, 0);
 }
 
@@ -902,7 +884,8 @@ RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap)
         rrcm_full_gc(state->mrb);
     rrcm_work(state);
     count = rrc_gc_collect(heap);
-    rrcm_begin_native(state);
+    state->native_before = rrcm_stats(state).native_bytes;
+    state->native_new = 0;
     return count;
 }
 
@@ -1033,16 +1016,17 @@ static int rrcm_is_kind_of(const rrc_mruby_class *cls, const rrc_mruby_class *wa
     return 0;
 }
 
-/* The exception that a callback raised, and that rrc_mruby_raise is going to raise; or nil. */
+/* The exception that a callback raised, and that rrc_mruby_raise is going to raise; or nil. While mruby code runs, those
+   that wait outside of it are below this one: what the code calls must not raise them. */
 static mrb_value *rrcm_error_place(const rrcm_state *state)
 {
-    return &ARY_PTR(state->roots)[RRCM_ERROR];
+    return &ARY_PTR(state->errors)[ARY_LEN(state->errors) - 1];
 }
 
 static void rrcm_set_error(rrcm_state *state, mrb_value exception)
 {
     *rrcm_error_place(state) = exception;
-    mrb_write_barrier(state->mrb, (struct RBasic *)state->roots);
+    mrb_write_barrier(state->mrb, (struct RBasic *)state->errors);
 }
 
 /* Nobody is going to raise it. */
@@ -1054,33 +1038,6 @@ static void rrcm_report_error(rrcm_state *state)
         return;
     rrcm_protect(state->mrb, rrcm_report, &exception, &failed);
     *rrcm_error_place(state) = mrb_nil_value();
-}
-
-/* While mruby code runs, an exception that waits outside of it is aside: what this code calls must not raise it. */
-static struct RArray *rrcm_aside(const rrcm_state *state)
-{
-    return mrb_ary_ptr(ARY_PTR(state->roots)[RRCM_ASIDE]);
-}
-
-/* Raises before anything is changed. */
-static void rrcm_set_aside(rrcm_state *state)
-{
-    mrb_ary_push(state->mrb, mrb_obj_value(rrcm_aside(state)), *rrcm_error_place(state));
-    *rrcm_error_place(state) = mrb_nil_value();
-}
-
-static void rrcm_keep_error(rrcm_state *state, mrb_value exception)
-{
-    rrcm_report_error(state);
-    rrcm_set_error(state, exception);
-}
-
-/* It waits again, and is the one that is raised. What is there now is reported. */
-static void rrcm_put_back(rrcm_state *state)
-{
-    struct RArray *aside = rrcm_aside(state);
-    rrcm_keep_error(state, ARY_PTR(aside)[ARY_LEN(aside) - 1]);
-    mrb_ary_pop(state->mrb, mrb_obj_value(aside));
 }
 
 /* Where mruby keeps the state: a global variable whose name scripts cannot say. */
@@ -1097,7 +1054,8 @@ static rrc_heap *rrcm_heap_in(mrb_state *mrb, mrb_value holder)
     return ((rrcm_state *)DATA_PTR(holder))->heap;
 }
 
-/* The functions that mruby calls have what they are made from in their environment. */
+/* What a method is made from is in its environment: its rrc_mruby_method (NULL: it is "initialize"), its class (NULL: it
+   is a class method), and the holder. */
 enum { RRCM_OF_METHOD, RRCM_OF_CLASS, RRCM_OF_HOLDER };
 
 static const void *rrcm_environment(mrb_state *mrb, mrb_int i)
@@ -1107,31 +1065,23 @@ static const void *rrcm_environment(mrb_state *mrb, mrb_int i)
 
 static void rrcm_get_arguments(rrc_mruby_args *a, mrb_state *mrb, mrb_value self, const char *letters)
 {
+    const char *letter = letters != NULL ? letters : "", *bar = strchr(letter, '|');
+    int possible = (int)strlen(letter) - (bar != NULL), needed = bar != NULL ? (int)(bar - letter) : possible, i;
     const mrb_value *given;
-    const char *letter;
     mrb_int count;
-    int i = 0, needed = -1, possible;
     memset(a, 0, sizeof *a);
     a->mrb = mrb;
     a->heap = rrcm_heap_in(mrb, mrb_proc_cfunc_env_get(mrb, RRCM_OF_HOLDER));
     a->self = self;
     mrb_get_args(mrb, "*!&", &given, &count, &a->block);
-    letters = letters != NULL ? letters : "";
-    for (letter = letters; *letter != 0; letter++) {
-        if (*letter == '|')
-            needed = i;
-        else
-            i++;
-    }
-    possible = i;
-    if (count > possible || count < (needed >= 0 ? needed : possible))
-        mrb_argnum_error(mrb, count, needed >= 0 ? needed : possible, possible);
+    if (count > possible || count < needed)
+        mrb_argnum_error(mrb, count, needed, possible);
     if (possible > RRC_MRUBY_MAX_ARGUMENTS)
         mrb_raise(mrb, E_SCRIPT_ERROR, "rrc_mruby.h: too many letters in `arguments`");
     a->count = (int)count;
     for (i = 0; i < possible; i++)
         a->arg[i].value = i < a->count ? given[i] : mrb_nil_value();
-    for (i = 0, letter = letters; i < a->count; letter++) {
+    for (i = 0; i < a->count; letter++) {
         mrb_value *value = &a->arg[i].value;
         switch (*letter) {
         case '|':
@@ -1173,97 +1123,78 @@ static rrcm_frame *rrcm_user_of(const rrcm_state *state, mrb_value proxy)
     return user;
 }
 
-/* After this a frame can keep one more reference, and all frames can leave theirs to state->late. Returns 0 if memory
-   is lacking. */
-static int rrcm_reserve_late(rrcm_state *state)
+/* Keep a reference for a frame. Returns 0 if memory is lacking. */
+static int rrcm_keep(rrcm_state *state, rrcm_frame *frame, rrc_object *ob)
 {
-    size_t needed = state->late_count + state->kept_count + 1, room = 2 * needed + RRC_MRUBY_MAX_ARGUMENTS;
-    rrc_object **late;
-    if (needed <= state->late_room)
-        return 1;
-    late = (rrc_object **)RRC_MRUBY_REALLOC(state->late, room * sizeof(rrc_object *));
-    if (late == NULL)
-        return 0;
-    state->late = late;
-    state->late_room = room;
+    if (state->kept_count == state->kept_room) {
+        size_t room = 2 * state->kept_room + RRC_MRUBY_MAX_ARGUMENTS;
+        rrcm_kept *kept = (rrcm_kept *)RRC_MRUBY_REALLOC(state->kept, room * sizeof *kept);
+        if (kept == NULL)
+            return 0;
+        state->kept = kept;
+        state->kept_room = room;
+    }
+    state->kept[state->kept_count].ob = ob;
+    state->kept[state->kept_count++].frame = frame;
+    frame->keeps = 1;
     return 1;
 }
 
-/* Drop what was disposed of. If the function has yielded a fiber, as mrb_fiber_yield does, its result belongs to
-   another one, and no mruby code can run before mruby has got it: then this waits. Else the deallocs may call mruby. That must not change how the function ends: with `result`, or
-   with an exception (or a break) in mrb->exc. The exception that waits for rrc_mruby_raise stays, too. Nobody waits for
-   those of the deallocs. */
-static void rrcm_drop_kept(rrcm_state *state, rrcm_frame *frame, mrb_value result)
+/* Drop what was disposed of. If the function has yielded a fiber, as mrb_fiber_yield does, its result belongs to another
+   one, and no mruby code can run before mruby has got it: then this waits. Else the deallocs may call mruby. That must
+   not change how the function ends: with its result, or with an exception (or a break) in mrb->exc. The exception that
+   waits for rrc_mruby_raise stays, too. Nobody waits for those of the deallocs. */
+static void rrcm_drop_kept(rrcm_state *state, const rrcm_frame *frame)
 {
     mrb_state *mrb = state->mrb;
     struct RObject *leaving = mrb->exc;
     mrb_value waiting = *rrcm_error_place(state);
-    int i;
-    state->kept_count -= (size_t)frame->kept_count;
+    size_t i;
     if (mrb->c != frame->context) {
-        for (i = 0; i < frame->kept_count; i++)
-            state->late[state->late_count++] = frame->kept[i];
+        for (i = 0; i < state->kept_count; i++)
+            if (state->kept[i].frame == frame)
+                state->kept[i].frame = NULL;
         return;
     }
     mrb_gc_arena_restore(mrb, frame->arena);
-    mrb_gc_protect(mrb, leaving != NULL ? mrb_obj_value(leaving) : result);
+    mrb_gc_protect(mrb, leaving != NULL ? mrb_obj_value(leaving) : frame->result);
     mrb_gc_protect(mrb, waiting);
     mrb->exc = NULL;
     *rrcm_error_place(state) = mrb_nil_value();
-    for (i = 0; i < frame->kept_count; i++)
-        rrc_decref(state->heap, frame->kept[i]);
+    rrcm_drop(state, frame);
     rrcm_work(state);
     rrcm_report_error(state);
     rrcm_set_error(state, waiting);
     mrb->exc = leaving;
 }
 
-/* Call a function of a table. It may be left by an exception, a throw, a break or a return: mrb->exc has which. */
+/* Call a function of a table. */
 static mrb_value rrcm_call_function(rrcm_frame *frame, mrb_value (*function)(const rrc_mruby_args *a))
 {
     mrb_state *mrb = frame->args.mrb;
     rrcm_state *state = rrcm_state_of(frame->args.heap);
     struct mrb_jmpbuf *previous = mrb->jmp;
     struct mrb_jmpbuf jump;
-    mrb_value result = mrb_nil_value();
     frame->context = mrb->c;
     frame->arena = mrb_gc_arena_save(mrb);
-    frame->kept_count = 0;
+    frame->keeps = 0;
+    frame->is_left = 0;
+    frame->result = mrb_nil_value();
     frame->outer = state->frames;
     state->frames = frame;
     MRB_TRY(&jump) {
         mrb->jmp = &jump;
-        result = function(&frame->args);
-        mrb->jmp = previous;
+        frame->result = function(&frame->args);
     } MRB_CATCH(&jump) {
-        mrb->jmp = previous;
-        state->frames = frame->outer;
-        if (frame->kept_count > 0)
-            rrcm_drop_kept(state, frame, mrb_nil_value());
-        MRB_THROW(mrb->jmp);
+        frame->is_left = 1;
     } MRB_END_EXC(&jump);
+    mrb->jmp = previous;
     state->frames = frame->outer;
-    if (frame->kept_count > 0)
-        rrcm_drop_kept(state, frame, result);
-    return result;
-}
-
-static mrb_value rrcm_method(mrb_state *mrb, mrb_value self)
-{
-    const rrc_mruby_method *method = (const rrc_mruby_method *)rrcm_environment(mrb, RRCM_OF_METHOD);
-    const rrc_mruby_class *cls = (const rrc_mruby_class *)rrcm_environment(mrb, RRCM_OF_CLASS);
-    rrcm_frame frame;
-    rrcm_get_arguments(&frame.args, mrb, self, method->arguments);
-    frame.args.ob = rrc_mruby_unwrap(mrb, self, cls);
-    return rrcm_call_function(&frame, method->function);
-}
-
-static mrb_value rrcm_class_method(mrb_state *mrb, mrb_value self)
-{
-    const rrc_mruby_method *method = (const rrc_mruby_method *)rrcm_environment(mrb, RRCM_OF_METHOD);
-    rrcm_frame frame;
-    rrcm_get_arguments(&frame.args, mrb, self, method->arguments);
-    return rrcm_call_function(&frame, method->function);
+    if (frame->keeps)
+        rrcm_drop_kept(state, frame);
+    if (frame->is_left)
+        MRB_THROW(previous);
+    return frame->result;
 }
 
 static mrb_value rrcm_make_and_init(const rrc_mruby_args *a)
@@ -1272,17 +1203,21 @@ static mrb_value rrcm_make_and_init(const rrc_mruby_args *a)
     return rrc_mruby_init(a->heap, a->self, cls->make(a));
 }
 
-/* The method "initialize". */
-static mrb_value rrcm_make(mrb_state *mrb, mrb_value self)
+static mrb_value rrcm_method(mrb_state *mrb, mrb_value self)
 {
+    const rrc_mruby_method *method = (const rrc_mruby_method *)rrcm_environment(mrb, RRCM_OF_METHOD);
     const rrc_mruby_class *cls = (const rrc_mruby_class *)rrcm_environment(mrb, RRCM_OF_CLASS);
     rrcm_frame frame;
-    rrcm_get_arguments(&frame.args, mrb, self, cls->arguments);
-    return rrcm_call_function(&frame, rrcm_make_and_init);
+    rrcm_get_arguments(&frame.args, mrb, self, method != NULL ? method->arguments : cls->arguments);
+    if (method == NULL)
+        return rrcm_call_function(&frame, rrcm_make_and_init);
+    if (cls != NULL)
+        frame.args.ob = rrc_mruby_unwrap(mrb, self, cls);
+    return rrcm_call_function(&frame, method->function);
 }
 
-static void rrcm_define_method(mrb_state *mrb, struct RClass *klass, const char *name, mrb_func_t function,
-                               const rrc_mruby_method *method, const rrc_mruby_class *cls)
+static void rrcm_define_method(mrb_state *mrb, struct RClass *klass, const char *name, const rrc_mruby_method *method,
+                               const rrc_mruby_class *cls)
 {
     int arena = mrb_gc_arena_save(mrb);
     mrb_value environment[3];
@@ -1291,7 +1226,7 @@ static void rrcm_define_method(mrb_state *mrb, struct RClass *klass, const char 
     environment[RRCM_OF_METHOD] = mrb_cptr_value(mrb, (void *)(uintptr_t)method);
     environment[RRCM_OF_CLASS] = mrb_cptr_value(mrb, (void *)(uintptr_t)cls);
     environment[RRCM_OF_HOLDER] = rrcm_holder(mrb);
-    proc = mrb_proc_new_cfunc_with_env(mrb, function, 3, environment);
+    proc = mrb_proc_new_cfunc_with_env(mrb, rrcm_method, 3, environment);
     MRB_METHOD_FROM_PROC(entry, proc);
     mrb_define_method_raw(mrb, klass, mrb_intern_cstr(mrb, name), entry);
     mrb_gc_arena_restore(mrb, arena);
@@ -1301,22 +1236,20 @@ static void rrcm_define_methods(mrb_state *mrb, struct RClass *klass, const rrc_
 {
     const rrc_mruby_method *method;
     if (cls->make != NULL)
-        rrcm_define_method(mrb, klass, "initialize", rrcm_make, NULL, cls);
+        rrcm_define_method(mrb, klass, "initialize", NULL, cls);
     for (method = cls->methods; method != NULL && method->name != NULL; method++)
-        rrcm_define_method(mrb, klass, method->name, rrcm_method, method, cls);
+        rrcm_define_method(mrb, klass, method->name, method, cls);
     for (method = cls->class_methods; method != NULL && method->name != NULL; method++)
-        rrcm_define_method(mrb, mrb_class_ptr(mrb_singleton_class(mrb, mrb_obj_value(klass))), method->name,
-                           rrcm_class_method, method, cls);
+        rrcm_define_method(mrb, mrb_class_ptr(mrb_singleton_class(mrb, mrb_obj_value(klass))), method->name, method, NULL);
 }
 
 RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClass *outer,
                                                     const rrc_mruby_class *cls)
 {
     rrcm_state *state = rrcm_state_of(rrc_mruby_heap(mrb));
-    rrcm_class_info *info = (rrcm_class_info *)rrc_map_get(&state->classes, cls);
-    struct RClass *base = state->object_class, *klass;
-    if (info != NULL)
-        return info->klass;
+    struct RClass *base = state->object_class, *klass = (struct RClass *)rrc_map_get(&state->classes, cls);
+    if (klass != NULL)
+        return klass;
     if (cls->base != NULL)
         base = rrc_mruby_define_class(mrb, outer, cls->base);
     if (outer == NULL)
@@ -1327,33 +1260,24 @@ RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClas
     mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(klass));
     if (rrc_map_reserve(state->heap, &state->classes, 2) != RRC_OK)
         rrcm_no_memory(mrb);
-    info = (rrcm_class_info *)RRC_MRUBY_REALLOC(NULL, sizeof *info);
-    if (info == NULL)
-        rrcm_no_memory(mrb);
-    info->cls = cls;
-    info->klass = klass;
-    info->next = state->first_class;
-    state->first_class = info;
-    rrc_map_put(&state->classes, cls, info);
+    rrc_map_put(&state->classes, cls, klass);
     if (cls->type != NULL)
-        rrc_map_put(&state->classes, cls->type, info);
+        rrc_map_put(&state->classes, cls->type, (void *)(uintptr_t)cls);
     return klass;
 }
 
-/* What objects whose type has no class are. */
-static const rrc_mruby_class rrcm_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
-
 /* ---- proxies ---- */
 
-static int rrcm_is_proxy(mrb_value value)
+/* Is the value a data object of this type? */
+static int rrcm_is_data(mrb_value value, const mrb_data_type *type)
 {
-    return mrb_data_p(value) && DATA_TYPE(value) == &rrcm_proxy_type;
+    return mrb_data_p(value) && DATA_TYPE(value) == type;
 }
 
 RRC_MRUBY_API rrc_object *rrc_mruby_test(mrb_value value, const rrc_mruby_class *cls)
 {
     const rrcm_cell *cell;
-    if (!rrcm_is_proxy(value) || DATA_PTR(value) == NULL || DATA_PTR(value) == (const void *)rrcm_disposed)
+    if (!rrcm_is_data(value, &rrcm_proxy_type) || DATA_PTR(value) == NULL)
         return NULL;
     cell = (const rrcm_cell *)DATA_PTR(value);
     return cls == NULL || rrcm_is_kind_of(cell->is.cls, cls) ? cell->head.ob : NULL;
@@ -1362,14 +1286,14 @@ RRC_MRUBY_API rrc_object *rrc_mruby_test(mrb_value value, const rrc_mruby_class 
 static void rrcm_bad_value(mrb_state *mrb, mrb_value value, const rrc_mruby_class *cls)
 {
     rrcm_state *state = rrcm_state_of(rrc_mruby_heap(mrb));
-    const rrcm_class_info *wanted = (const rrcm_class_info *)rrc_map_get(&state->classes, cls);
+    struct RClass *wanted = (struct RClass *)rrc_map_get(&state->classes, cls);
     mrb_value given = mrb_obj_value(mrb_obj_class(mrb, value));
-    if (rrcm_is_proxy(value) && DATA_PTR(value) == (const void *)rrcm_disposed)
+    if (rrcm_is_data(value, &rrcm_disposed_type))
         mrb_raisef(mrb, state->disposed_error, "this %v was disposed of", given);
-    if (mrb_obj_is_kind_of(mrb, value, wanted != NULL ? wanted->klass : state->object_class))
+    if (mrb_obj_is_kind_of(mrb, value, wanted != NULL ? wanted : state->object_class))
         mrb_raisef(mrb, E_TYPE_ERROR, "this %v was not initialized: call super in initialize", given);
     if (wanted != NULL)
-        mrb_raisef(mrb, E_TYPE_ERROR, "%C expected, got %v", wanted->klass, given);
+        mrb_raisef(mrb, E_TYPE_ERROR, "%C expected, got %v", wanted, given);
     mrb_raisef(mrb, E_TYPE_ERROR, "%s expected, got %v",
                cls != NULL ? rrcm_class_name(cls) : "an object of C", given);
 }
@@ -1380,12 +1304,6 @@ RRC_MRUBY_API rrc_object *rrc_mruby_unwrap(mrb_state *mrb, mrb_value value, cons
     if (ob == NULL)
         rrcm_bad_value(mrb, value, cls);
     return ob;
-}
-
-/* The live object that ob is in mruby, or NULL. */
-static rrcm_cell *rrcm_live_cell(rrcm_state *state, rrc_object *ob)
-{
-    return (rrcm_cell *)rrc_cell_of(state->heap, ob);
 }
 
 /* Make object the proxy of ob, which has none. Raises before anything is changed. (By a P link: scripts can give any
@@ -1406,78 +1324,64 @@ static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object 
         rrc_measure(state->heap, ob);
 }
 
-static const rrc_mruby_class *rrcm_class_of(rrcm_state *state, rrc_object *ob, struct RClass **klass)
+/* Raises, unless self can become the proxy of ob. */
+static void rrcm_check_self(rrcm_state *state, mrb_value self, rrc_object *ob, struct RClass *klass)
 {
-    const rrcm_class_info *info = (const rrcm_class_info *)rrc_map_get(&state->classes, ob->ob_type);
-    *klass = info != NULL ? info->klass : state->object_class;
-    return info != NULL ? info->cls : &rrcm_plain_class;
+    mrb_state *mrb = state->mrb;
+    mrb_value given = mrb_obj_value(mrb_obj_class(mrb, self));
+    if (!mrb_data_p(self) || !mrb_obj_is_kind_of(mrb, self, klass))
+        mrb_raisef(mrb, E_TYPE_ERROR, "%C expected, got %v", klass, given);
+    if (DATA_TYPE(self) != NULL)
+        mrb_raisef(mrb, E_TYPE_ERROR, "this %v is initialized already", given);
+    if (rrc_mruby_is_value(ob))
+        mrb_raisef(mrb, E_TYPE_ERROR, "what was given to this %v stands for a value", given);
+    if (rrc_cell_of(state->heap, ob) != NULL)
+        mrb_raisef(mrb, E_TYPE_ERROR, "what this %v is to stand for has a proxy already", given);
 }
 
 typedef struct rrcm_wrapping {
     rrcm_state *state;
     rrc_object *ob;
-    mrb_value   self;           /* of rrc_mruby_init; else nil */
+    mrb_value   self;           /* of rrc_mruby_init; else undef */
 } rrcm_wrapping;
 
 static mrb_value rrcm_wrap_protected(mrb_state *mrb, void *data)
 {
     const rrcm_wrapping *job = (const rrcm_wrapping *)data;
     rrcm_state *state = job->state;
-    rrcm_cell *cell;
     const rrc_mruby_class *cls;
-    struct RClass *klass;
-    struct RData *object;
+    struct RClass *klass = state->object_class;
+    mrb_value self = job->self;
+    rrc_cell *cell;
     rrcm_run_pending(state);
     if (rrcm_is_wrapper(job->ob))
         rrcm_collect_wrappers(state);
-    cls = rrcm_class_of(state, job->ob, &klass);
-    object = mrb_data_object_alloc(mrb, klass, NULL, &rrcm_proxy_type);
-    cell = rrcm_live_cell(state, job->ob);      /* a dealloc may have made one just now */
-    if (cell != NULL)
-        return rrcm_object(cell);
-    rrcm_link_proxy(state, object, job->ob, cls);
-    return mrb_obj_value(object);
-}
-
-static mrb_value rrcm_init_protected(mrb_state *mrb, void *data)
-{
-    const rrcm_wrapping *job = (const rrcm_wrapping *)data;
-    rrcm_state *state = job->state;
-    const rrc_mruby_class *cls;
-    struct RClass *klass;
-    mrb_value given;
-    rrcm_run_pending(state);
-    if (rrcm_is_wrapper(job->ob))
-        rrcm_collect_wrappers(state);
-    cls = rrcm_class_of(state, job->ob, &klass);
-    given = mrb_obj_value(mrb_obj_class(mrb, job->self));
-    if (!mrb_data_p(job->self) || !mrb_obj_is_kind_of(mrb, job->self, klass))
-        mrb_raisef(mrb, E_TYPE_ERROR, "%C expected, got %v", klass, given);
-    if (DATA_TYPE(job->self) != NULL)
-        mrb_raisef(mrb, E_TYPE_ERROR, "this %v is initialized already", given);
-    if (rrc_mruby_is_value(job->ob))
-        mrb_raisef(mrb, E_TYPE_ERROR, "what was given to this %v stands for a value", given);
-    if (rrcm_live_cell(state, job->ob) != NULL)
-        mrb_raisef(mrb, E_TYPE_ERROR, "what this %v is to stand for has a proxy already", given);
-    rrcm_link_proxy(state, RDATA(job->self), job->ob, cls);
-    return job->self;
+    cls = (const rrc_mruby_class *)rrc_map_get(&state->classes, job->ob->ob_type);
+    if (cls != NULL)
+        klass = (struct RClass *)rrc_map_get(&state->classes, cls);
+    if (mrb_undef_p(self)) {
+        self = mrb_obj_value(mrb_data_object_alloc(mrb, klass, NULL, &rrcm_proxy_type));
+        cell = rrc_cell_of(state->heap, job->ob);       /* a dealloc may have made one just now */
+        if (cell != NULL)
+            return mrb_obj_value(cell->object);
+    } else {
+        rrcm_check_self(state, self, job->ob, klass);
+    }
+    rrcm_link_proxy(state, RDATA(self), job->ob, cls);
+    return self;
 }
 
 /* Wrap ob and drop a reference to it, in any case. */
-static mrb_value rrcm_wrap_and_drop(rrcm_state *state, mrb_value self, rrc_object *ob,
-                                    mrb_value (*function)(mrb_state *mrb, void *data))
+static mrb_value rrcm_wrap_and_drop(rrcm_state *state, mrb_value self, rrc_object *ob)
 {
     mrb_state *mrb = state->mrb;
     int arena = mrb_gc_arena_save(mrb);
     mrb_bool failed = FALSE;
-    rrcm_wrapping job;
+    rrcm_wrapping job = { state, ob, self };
     mrb_value result;
     if (ob == NULL)
         rrcm_no_memory(mrb);
-    job.state = state;
-    job.ob = ob;
-    job.self = self;
-    result = rrcm_protect(mrb, function, &job, &failed);
+    result = rrcm_protect(mrb, rrcm_wrap_protected, &job, &failed);
     rrc_decref(state->heap, ob);
     if (failed)
         mrb_exc_raise(mrb, result);
@@ -1489,32 +1393,27 @@ static mrb_value rrcm_wrap_and_drop(rrcm_state *state, mrb_value self, rrc_objec
 /* What ob is in mruby, if that is to be had without allocating; else undef. */
 static mrb_value rrcm_existing(rrcm_state *state, rrc_object *ob)
 {
-    const rrcm_value *value = (const rrcm_value *)(void *)ob;
-    const rrcm_cell *cell;
-    if (!rrc_mruby_is_value(ob)) {
-        cell = rrcm_live_cell(state, ob);
-        return cell != NULL ? rrcm_object(cell) : mrb_undef_value();
-    }
-    if (value->box != NULL && !rrcm_is_live(state, value->box))
-        rrc_cell_unlink(state->heap, &value->box->head);
-    return value->is_gone ? mrb_nil_value() : value->value;
+    const rrc_cell *cell = rrc_cell_of(state->heap, ob);        /* (if a value is dead, it is gone now) */
+    if (rrc_mruby_is_value(ob))
+        return ((rrcm_value *)(void *)ob)->value;
+    return cell != NULL ? mrb_obj_value(cell->object) : mrb_undef_value();
 }
 
 RRC_MRUBY_API mrb_value rrc_mruby_wrap(rrc_heap *heap, rrc_object *ob)
 {
     rrcm_state *state = rrcm_state_of(heap);
+    mrb_state *mrb = state->mrb;
     mrb_value result;
     if (ob == NULL || state->is_closed)
         return mrb_nil_value();
     result = rrcm_existing(state, ob);
     if (mrb_undef_p(result)) {
         if (rrc_refcnt(ob) == 0)
-            mrb_raisef(state->mrb, mrb_class_get(state->mrb, "RuntimeError"), "this %s is being deallocated",
-                       ob->ob_type->tp_name);
+            mrb_raisef(mrb, E_RUNTIME_ERROR, "this %s is being deallocated", ob->ob_type->tp_name);
         rrc_incref(heap, ob);           /* pending deallocs may drop the last reference */
-        return rrcm_wrap_and_drop(state, mrb_nil_value(), ob, rrcm_wrap_protected);
+        return rrcm_wrap_and_drop(state, result, ob);
     }
-    mrb_gc_protect(state->mrb, result);
+    mrb_gc_protect(mrb, result);
     return result;
 }
 
@@ -1522,16 +1421,11 @@ RRC_MRUBY_API mrb_value rrc_mruby_wrap_new(rrc_heap *heap, rrc_object *ob)
 {
     rrcm_state *state = rrcm_state_of(heap);
     mrb_value result;
-    if (state->is_closed) {
-        if (ob != NULL)
-            rrc_decref(heap, ob);
-        return mrb_nil_value();
-    }
-    if (ob == NULL || mrb_undef_p(rrcm_existing(state, ob)))
-        return rrcm_wrap_and_drop(state, mrb_nil_value(), ob, rrcm_wrap_protected);
-    result = rrcm_existing(state, ob);
-    mrb_gc_protect(state->mrb, result);
-    rrc_decref(heap, ob);
+    if (!state->is_closed && (ob == NULL || mrb_undef_p(rrcm_existing(state, ob))))
+        return rrcm_wrap_and_drop(state, mrb_undef_value(), ob);
+    result = rrc_mruby_wrap(heap, ob);
+    if (ob != NULL)
+        rrc_decref(heap, ob);
     return result;
 }
 
@@ -1542,16 +1436,16 @@ RRC_MRUBY_API mrb_value rrc_mruby_init(rrc_heap *heap, mrb_value self, rrc_objec
         rrc_decref(heap, ob);
         rrcm_need_open(state);
     }
-    return rrcm_wrap_and_drop(state, self, ob, rrcm_init_protected);
+    return rrcm_wrap_and_drop(state, self, ob);
 }
 
 RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy)
 {
     rrcm_state *state = rrcm_state_of(rrc_mruby_heap(mrb));
     const rrc_mruby_class *cls;
-    rrcm_frame *user;
+    rrcm_frame *user = NULL;
     rrc_object *ob;
-    if (rrcm_is_proxy(proxy) && DATA_PTR(proxy) == (const void *)rrcm_disposed)
+    if (rrcm_is_data(proxy, &rrcm_disposed_type))
         return;
     ob = rrc_mruby_unwrap(mrb, proxy, NULL);
     rrc_incref(state->heap, ob);
@@ -1562,20 +1456,15 @@ RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy)
         rrcm_guard(state->heap, cls->close, ob);
     if (rrc_mruby_test(proxy, NULL) == ob) {            /* not done by close */
         user = rrcm_user_of(state, proxy);
-        if (user != NULL && !rrcm_reserve_late(state)) {
+        if (user != NULL && !rrcm_keep(state, user, ob)) {
             rrc_decref(state->heap, ob);
             rrcm_no_memory(mrb);
         }
         rrc_cell_unlink(state->heap, (rrc_cell *)DATA_PTR(proxy));
-        DATA_PTR(proxy) = (void *)(uintptr_t)rrcm_disposed;
+        DATA_TYPE(proxy) = &rrcm_disposed_type;
         rrcm_set_node(state, RDATA(proxy), mrb_nil_value());
-        if (user != NULL) {
-            user->kept[user->kept_count++] = ob;
-            state->kept_count++;
-            ob = NULL;
-        }
     }
-    if (ob != NULL)
+    if (user == NULL)
         rrc_decref(state->heap, ob);
     rrcm_work(state);
     rrc_mruby_raise(state->heap);
@@ -1593,7 +1482,7 @@ static mrb_value rrcm_call_protected(mrb_state *mrb, void *data)
 {
     const rrcm_protected *job = (const rrcm_protected *)data;
     if (!mrb_nil_p(*rrcm_error_place(job->state)))
-        rrcm_set_aside(job->state);
+        mrb_ary_push(mrb, mrb_obj_value(job->state->errors), mrb_nil_value());
     return job->function(mrb, job->data);
 }
 
@@ -1601,7 +1490,7 @@ RRC_MRUBY_API int rrc_mruby_protect(rrc_heap *heap, mrb_value (*function)(mrb_st
                                     void *data, mrb_value *result)
 {
     rrcm_state *state = rrcm_state_of(heap);
-    rrcm_protected job;
+    rrcm_protected job = { state, function, data };
     mrb_int count;
     mrb_bool failed = FALSE;
     mrb_value value;
@@ -1609,15 +1498,16 @@ RRC_MRUBY_API int rrc_mruby_protect(rrc_heap *heap, mrb_value (*function)(mrb_st
         *result = mrb_nil_value();
     if (state->is_closed)
         return 1;
-    job.state = state;
-    job.function = function;
-    job.data = data;
-    count = ARY_LEN(rrcm_aside(state));
+    count = ARY_LEN(state->errors);
     value = rrcm_protect(state->mrb, rrcm_call_protected, &job, &failed);
-    if (failed && (mrb_nil_p(*rrcm_error_place(state)) || ARY_LEN(rrcm_aside(state)) > count))
-        rrcm_keep_error(state, value);
-    if (ARY_LEN(rrcm_aside(state)) > count)
-        rrcm_put_back(state);
+    if (failed && (mrb_nil_p(*rrcm_error_place(state)) || ARY_LEN(state->errors) > count)) {
+        rrcm_report_error(state);
+        rrcm_set_error(state, value);
+    }
+    if (ARY_LEN(state->errors) > count) {               /* the one below waits again, and this one is for nobody */
+        rrcm_report_error(state);
+        mrb_ary_pop(state->mrb, mrb_obj_value(state->errors));
+    }
     if (!failed && result != NULL)
         *result = value;
     return failed;
@@ -1665,14 +1555,10 @@ static void rrcm_run_pending_after_call(rrcm_state *state)
 RRC_MRUBY_API int rrc_mruby_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args)
 {
     mrb_state *mrb = rrcm_state_of(heap)->mrb;
-    rrcm_calling job;
+    rrcm_calling job = { heap, callback, n, args };
     int arena, failed;
     if (mrb == NULL)
         return 1;
-    job.heap = heap;
-    job.callback = callback;
-    job.n = n;
-    job.args = args;
     arena = mrb_gc_arena_save(mrb);
     failed = rrc_mruby_protect(heap, rrcm_call, &job, NULL);
     rrcm_run_pending_after_call(rrcm_state_of(heap));
@@ -1759,7 +1645,7 @@ static mrb_value rrcm_script_dispose(mrb_state *mrb, mrb_value self)
 static mrb_value rrcm_script_is_disposed(mrb_state *mrb, mrb_value self)
 {
     (void)mrb;
-    return mrb_bool_value(rrcm_is_proxy(self) && DATA_PTR(self) == (const void *)rrcm_disposed);
+    return mrb_bool_value(rrcm_is_data(self, &rrcm_disposed_type));
 }
 
 static mrb_value rrcm_script_initialize(mrb_state *mrb, mrb_value self)
@@ -1825,17 +1711,6 @@ static void rrcm_part_proxies(rrcm_state *state)
     mrb_gc_arena_restore(state->mrb, arena);
 }
 
-static void rrcm_free_tables(rrcm_state *state)
-{
-    while (state->first_class != NULL) {
-        rrcm_class_info *info = state->first_class;
-        state->first_class = info->next;
-        (void)RRC_MRUBY_REALLOC(info, 0);
-    }
-    (void)RRC_MRUBY_REALLOC(state->late, 0);
-    state->late = NULL;
-}
-
 /* mrb_close, before mruby's objects are freed. */
 static void rrcm_close(mrb_state *mrb)
 {
@@ -1854,7 +1729,7 @@ static void rrcm_close(mrb_state *mrb)
     rrc_map_free(state->heap, &state->classes);
     rrc_heap_free(state->heap);
     state->mrb = NULL;
-    rrcm_free_tables(state);
+    (void)RRC_MRUBY_REALLOC(state->kept, 0);
     rrcm_change_memory(state, 1, 0);
 }
 
@@ -1868,9 +1743,10 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     state->list_name = mrb_intern_lit(mrb, RRCM_NAME " list");
     state->value_name = mrb_intern_lit(mrb, RRCM_NAME " value");
     state->call_name = mrb_intern_lit(mrb, "call");
-    state->roots = rrcm_new_array(mrb, RRCM_PLACES);
+    state->roots = rrcm_new_array(mrb, 0);
     mrb_gc_register(mrb, mrb_obj_value(state->roots));
-    mrb_ary_set(mrb, mrb_obj_value(state->roots), RRCM_ASIDE, mrb_obj_value(rrcm_new_array(mrb, 0)));
+    state->errors = rrcm_new_array(mrb, 1);
+    mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(state->errors));
     state->anchors = rrcm_new_array(mrb, 0);
     mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(state->anchors));
     rrcm_define_module(state);

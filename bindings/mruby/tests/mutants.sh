@@ -33,24 +33,24 @@ proxies-have-o-links | s/object, ob, RRC_P)/object, ob, RRC_O)/
 no-patience       | s/rrc_closed_keep_up(state->heap, has_cycle_ended,/rrc_closed_keep_up(state->heap, 0,/
 calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/    ;/
 late-wraps        | s/if (ob == NULL || state->is_closed)$/if (ob == NULL)/
-values-as-objects | s/    if (rrc_mruby_is_value(job->ob))$/    if (0)/
+values-as-objects | /^static void rrcm_check_self/,/^}/s/    if (rrc_mruby_is_value(ob))$/    if (0)/
 pending-errors    | /^static void rrcm_report_error/,/^}/s/\*rrcm_error_place(state) = mrb_nil_value();/;/
 no-first-cycle    | s/^    if (!rrcm_is_between_cycles(state->mrb))$/    if (0)/
 no-guard          | s/#  define RRC_HOST_GUARD.*/#  define RRC_HOST_GUARD(heap, slot, ob) (slot)((heap), (ob))/
-wrap-unprotected  | s/^    mrb_gc_protect(state->mrb, result);/    ;/
+wrap-unprotected  | /^RRC_MRUBY_API mrb_value rrc_mruby_wrap(.*)$/,/^}/s/^    mrb_gc_protect(mrb, result);/    ;/
 disposed-keeps    | s/rrcm_set_node(state, RDATA(proxy), mrb_nil_value());/;/
 in-use-overlooked | s/^            user = frame;/            ;/
 only-self-in-use  | s/i < frame->args.count \&\& !uses/0/
 innermost-in-use  | s/^            user = frame;/            user = user == NULL ? frame : user;/
-make-uses-nothing | s/return rrcm_call_function(&frame, rrcm_make_and_init);/return rrcm_make_and_init(\&frame.args);/
-errors-not-aside  | s/^        rrcm_set_aside(job->state);/        ;/
+make-uses-nothing | s/        return rrcm_call_function(&frame, rrcm_make_and_init);/        return rrcm_make_and_init(\&frame.args);/
+errors-not-aside  | s/^        mrb_ary_push(mrb, mrb_obj_value(job->state->errors), mrb_nil_value());/        ;/
 work-in-a-yield   | s/^    if (mrb->c != frame->context) {/    if (0) {/
-late-forgotten    | s/^    while (state->late_count > 0)/    while (0)/
+late-forgotten    | s/^    rrcm_drop(state, NULL);/    ;/
 leaving-lost      | s/^    mrb->exc = leaving;/    ;/
 waiting-lost      | s/^    rrcm_set_error(state, waiting);/    ;/
-kept-by-a-break   | /MRB_CATCH(&jump) {/,/MRB_THROW/s/^            rrcm_drop_kept(.*/            ;/
+kept-by-a-break   | s/^    if (frame->keeps)$/    if (frame->keeps \&\& !frame->is_left)/
 result-unrooted   | s/^    mrb_gc_protect(mrb, leaving != NULL .*/    ;/
-leaving-unrooted  | s/leaving != NULL ? mrb_obj_value(leaving) : result/result/
+leaving-unrooted  | s/leaving != NULL ? mrb_obj_value(leaving) : frame->result/frame->result/
 waiting-unrooted  | s/^    mrb_gc_protect(mrb, waiting);/    ;/
 unreported        | /^static void rrcm_drop_kept/,/^}/s/^    rrcm_report_error(state);/    ;/
 count-unchecked   | s/    if (count > possible || count < .*/    if (0)/
