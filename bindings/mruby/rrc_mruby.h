@@ -1,6 +1,6 @@
 /* rrc_mruby.h - version 2.0.0
- * Reference-counted C objects in mruby, without leaks through callbacks: mruby 3.1 to 4.0,
- * unmodified. One file beside rawrefcount.h and rrc_closed.h.
+ * Reference-counted C objects in mruby, without leaks through callbacks: mruby 3.1 to 4.0, unmodified. One file beside
+ * rawrefcount.h and rrc_closed.h.
  *
  *     #define RRC_MRUBY_IMPLEMENTATION        // in exactly one file of the program,
  *     #include "rrc_mruby.h"                  // which then holds the functions of these two, as well
@@ -20,15 +20,12 @@
  *
  *     rrc_mruby_define_class(mrb, NULL, &Button);     // class Button, with dispose and disposed?
  *
- * Self and the arguments are checked before your function is called: "wrong number of
- * arguments (given 1, expected 2)", "this Button was disposed of".
+ * Self and the arguments are checked before your function is called: "wrong number of arguments (given 1, expected 2)",
+ * "this Button was disposed of". The C library is compiled as for any other host: it includes rawrefcount.h only.
  *
- * The C library is compiled as for any other host: it includes rawrefcount.h only.
- *
- * It does NOT patch mruby, keep global state, or run mruby code inside a collection:
- * mruby's own collector, incremental or generational, finds the garbage, also cycles
- * through both heaps. What C has to do about it (tp_dealloc) waits for the next call of
- * a function here that says so.
+ * It does NOT patch mruby, keep global state, or run mruby code inside a collection: mruby's own collector, incremental
+ * or generational, finds the garbage, also cycles through both heaps. What C has to do about it (tp_dealloc) waits for
+ * the next call of a function here that says so.
  *
  * CONTENTS (search for the tag)
  *     >>ownership       who holds what
@@ -38,32 +35,29 @@
 
 /* >>ownership
  * ---------------------------------------------------------------------------
- * An ob is a C object. Its PROXY is its object in mruby: the same one as long as C or
- * mruby refers to either. Any other value of mruby has an ob in C (rrc_mruby_hold): the same one as long
- * as C holds it; for small integers, symbols and the like a new one each time.
+ * An ob is a C object. Its PROXY is its object in mruby: the same one as long as C or mruby refers to either. Any other
+ * value of mruby has an ob in C (rrc_mruby_hold): the same one as long as C holds it; for small integers, symbols and
+ * the like a new one each time.
  *
  *   rrc_mruby_wrap      borrows ob             the proxy, or the value, is in the arena
  *   rrc_mruby_wrap_new  takes your reference   also when it raises
  *   rrc_mruby_init      takes your reference   also when it raises
  *   `make` of a class   gives a new reference
- *   rrc_mruby_unwrap    gives a borrowed ob    valid as long as its proxy; of self and the
- *                       arguments of a table's function: until that is over, also if they
- *                       are disposed of
+ *   rrc_mruby_unwrap    gives a borrowed ob    valid as long as its proxy; of self and the arguments of a table's
+ *                                              function: until that is over, also if they are disposed of
  *   rrc_mruby_hold      gives a new reference  rrc_decref it
  *   a proxy             holds its ob           until the proxy dies or is disposed of
- *   an ob held by C     holds its value, or its proxy: the class and singleton class,
- *                       the instance variables and what they refer to
- *   a wrapper           (a type with tp_outside) always holds its proxy, also for what
- *                       foreign code holds; if garbage, until rrc_mruby_collect
+ *   an ob held by C     holds its value, or its proxy: the class and singleton class, the instance variables and what
+ *                       they refer to
+ *   a wrapper           (a type with tp_outside) always holds its proxy, also for what foreign code holds; if garbage,
+ *                       until rrc_mruby_collect
  *
- * "Raises": may leave by an exception of mruby, also for lack of memory. A C library
- * must not call such a function from its own frames; the functions for its hooks and
- * callbacks (rrc_mruby_call, rrc_mruby_protect) never raise. A tp_dealloc, tp_finalize
- * or tp_clear may raise: it ends there, the exception is printed, and all else goes on.
+ * "Raises": may leave by an exception of mruby, also for lack of memory. A C library must not call such a function from
+ * its own frames; the functions for its hooks and callbacks (rrc_mruby_call, rrc_mruby_protect) never raise. A
+ * tp_dealloc, tp_finalize or tp_clear may raise: it ends there, the exception is printed, and all else goes on.
  *
- * "Runs pending": may run tp_dealloc of objects that nobody holds. Do not call these
- * functions, or rrc_decref, in the dfree of a mrb_data_type: it runs inside a collection.
- */
+ * "Runs pending": may run tp_dealloc of objects that nobody holds. Do not call these functions, or rrc_decref, in the
+ * dfree of a mrb_data_type: it runs inside a collection. */
 
 #ifndef RRC_MRUBY_H
 #define RRC_MRUBY_H
@@ -160,43 +154,38 @@ RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap);
 
 /* ---- classes ---- */
 
-/* Define a class, and first its base if need be, under the class or module `outer`
-   (NULL: Object). A second time just gives it. `new` works if it, or its base, has a
-   `make`; dup and clone raise. Methods of mruby's own form (mrb_define_method) can be
-   added: they begin with rrc_mruby_unwrap, and hold ob (rrc_incref) while code of mruby can
+/* Define a class, and first its base if need be, under the class or module `outer` (NULL: Object). A second time just
+   gives it. `new` works if it, or its base, has a `make`; dup and clone raise. Methods of mruby's own form
+   (mrb_define_method) can be added: they begin with rrc_mruby_unwrap, and hold ob (rrc_incref) while code of mruby can
    run, which may dispose of it. Raises. */
 RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClass *outer,
                                                     const rrc_mruby_class *cls);
 
 /* ---- objects in mruby ---- */
 
-/* The proxy of ob, or the value that ob stands for; nil for NULL, for a value that is
-   gone, which only garbage sees (README.md), and once mrb_close has begun to free. An ob whose type has no class gets a
-   Rawrefcount::Object. Raises, also for an ob whose tp_dealloc runs; runs pending, but
-   not if the proxy is there. [O(1)] */
+/* The proxy of ob, or the value that ob stands for; nil for NULL, for a value that is gone, which only garbage sees
+   (README.md), and once mrb_close has begun to free. An ob whose type has no class gets a Rawrefcount::Object. Raises,
+   also for an ob whose tp_dealloc runs; runs pending, but not if the proxy is there. [O(1)] */
 RRC_MRUBY_API mrb_value rrc_mruby_wrap(rrc_heap *heap, rrc_object *ob);
 
 /* For a function that makes objects: wrap ob and drop the caller's reference, in any
    case. NULL raises NoMemoryError. Raises; runs pending. */
 RRC_MRUBY_API mrb_value rrc_mruby_wrap_new(rrc_heap *heap, rrc_object *ob);
 
-/* For a method "initialize" of mruby's own form (`make` does it by itself): make self,
-   an instance of the class of ob's type or of a subclass, the proxy of ob, and drop the
-   caller's reference, in any case. As long as C holds ob, self lives. NULL raises
-   NoMemoryError. Returns self. Raises; runs pending. */
+/* For a method "initialize" of mruby's own form (`make` does it by itself): make self, an instance of the class of ob's
+   type or of a subclass, the proxy of ob, and drop the caller's reference, in any case. As long as C holds ob, self
+   lives. NULL raises NoMemoryError. Returns self. Raises; runs pending. */
 RRC_MRUBY_API mrb_value rrc_mruby_init(rrc_heap *heap, mrb_value self, rrc_object *ob);
 
-/* The ob of a value, which must be a proxy of this class or one based on it (NULL: of
-   any). Else raises a TypeError that names both, or Rawrefcount::DisposedError. test
-   returns NULL instead. Borrowed. [O(depth of the class)] */
+/* The ob of a value, which must be a proxy of this class or one based on it (NULL: of any). Else raises a TypeError
+   that names both, or Rawrefcount::DisposedError. test returns NULL instead. Borrowed. [O(depth of the class)] */
 RRC_MRUBY_API rrc_object *rrc_mruby_unwrap(mrb_state *mrb, mrb_value value, const rrc_mruby_class *cls);
 RRC_MRUBY_API rrc_object *rrc_mruby_test(mrb_value value, const rrc_mruby_class *cls);
 
-/* Part a proxy from its ob now; unless C holds more, ob is deallocated before this
-   returns. Later uses raise DisposedError. If the proxy is self or an argument of a function
-   of a table, which is at work, ob stays until the outermost of these is over. It is the
-   method `dispose` of all classes. Nothing happens the second time. Raises what a callback
-   raised; runs pending. */
+/* Part a proxy from its ob now; unless C holds more, ob is deallocated before this returns. Later uses raise
+   DisposedError. If the proxy is self or an argument of a function of a table, which is at work, ob stays until the
+   outermost of these is over. It is the method `dispose` of all classes. Nothing happens the second time. Raises what a
+   callback raised; runs pending. */
 RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy);
 
 /* ---- values in C ---- */
@@ -208,10 +197,9 @@ RRC_MRUBY_API rrc_object *rrc_mruby_hold(rrc_heap *heap, mrb_value value);
 /* Does ob stand for a value of mruby (and not for itself)? [O(1)] */
 RRC_MRUBY_API int rrc_mruby_is_value(const rrc_object *ob);
 
-/* Send `call` to the value of callback, with these obs as arguments. The result is
-   dropped. Returns 0; or 1 and keeps the exception for rrc_mruby_raise, unless that of an
-   earlier call waits there: then it is printed. Never raises; runs pending when the call
-   is over. */
+/* Send `call` to the value of callback, with these obs as arguments. The result is dropped. Returns 0; or 1 and keeps
+   the exception for rrc_mruby_raise, unless that of an earlier call waits there: then it is printed. Never raises; runs
+   pending when the call is over. */
 RRC_MRUBY_API int rrc_mruby_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args);
 
 /* Call function(mrb, data) likewise: for calls with other arguments, or with results.
@@ -225,10 +213,9 @@ RRC_MRUBY_API void rrc_mruby_raise(rrc_heap *heap);
 
 /* ---- collection ---- */
 
-/* Tell mruby's collector what C refers to, and run pending. Done by itself, after
-   mruby's cycles in which much has changed, by the next function that says "runs
-   pending"; by hand, garbage goes with the next cycle. RRC_OK or a code. Never raises.
-   [O(links + tracked objects)] */
+/* Tell mruby's collector what C refers to, and run pending. Done by itself, after mruby's cycles in which much has
+   changed, by the next function that says "runs pending"; by hand, garbage goes with the next cycle. RRC_OK or a code.
+   Never raises. [O(links + tracked objects)] */
 RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap);
 
 /* Collect all garbage of both heaps now (but not while GC.disable says no). Returns how
@@ -237,10 +224,9 @@ RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap);
    has doubled. Meanwhile no other thread may take or move foreign references. */
 RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap);
 
-/* An object's memory outside of mruby grew by `change` bytes (or shrank): the same as
-   rrc_native_bytes. When as much is new as mruby's heap has, or as there was before, the
-   next function that says "runs pending" collects. Can be called from any C code. Never
-   raises. If the type has tp_size, the object is measured when it gets a proxy: then call
+/* An object's memory outside of mruby grew by `change` bytes (or shrank): the same as rrc_native_bytes. When as much is
+   new as mruby's heap has, or as there was before, the next function that says "runs pending" collects. Can be called
+   from any C code. Never raises. If the type has tp_size, the object is measured when it gets a proxy: then call
    rrc_measure if it grows. [O(1)] */
 RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change);
 
@@ -252,28 +238,24 @@ RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change);
 
 /* >>implementation
  * ===========================================================================
- * mruby's collector has no hook in its marking and no weak references, so it is not
- * driven but informed (see >>mirror in rawrefcount.h). What it does tell is the death of
- * a data object: it calls its dfree, inside the sweep, where nothing may be allocated.
- * So each thing whose death matters is a data object:
+ * mruby's collector has no hook in its marking and no weak references, so it is not driven but informed (see >>mirror in
+ * rrc_closed.h). What it does tell is the death of a data object: it calls its dfree, inside the sweep, where nothing
+ * may be allocated. So each thing whose death matters is a data object:
  *
  *   proxy   of a C object. A hidden instance variable refers to the node of its ob.
- *   box     refers to one value of mruby that C has an ob for. What is linked to that ob
- *           is the box, and so the value, which C may hold, needs no weak reference.
- *   node    an edge node: refers to an array of the proxies, boxes and nodes that stand
- *           for what an ob refers to.
+ *   box     refers to one value of mruby that C has an ob for. What is linked to that ob is the box, and so the value,
+ *           which C may hold, needs no weak reference.
+ *   node    an edge node: refers to an array of the proxies, boxes and nodes that stand for what an ob refers to.
  *
- * Boxes, nodes and their arrays have no class, as mruby's internal objects have none:
- * scripts cannot get hold of them.
+ * Boxes, nodes and their arrays have no class, as mruby's internal objects have none: scripts cannot get hold of them.
  *
- * What the header knows as p, or as an edge node, is a CELL (rrc_cell in rawrefcount.h), which does
- * not move and outlives its data object. Each cell has a place for its anchor in an array of mruby's.
- * There is an array for each 128 places, and all of them are rooted. To change an
- * anchor allocates nothing, and so rrc_incref can do it.
+ * What the header knows as p, or as an edge node, is a CELL (rrc_cell in rrc_closed.h), which does not move and outlives
+ * its data object. Each cell has a place for its anchor in an array of mruby's. There is an array for each 128 places,
+ * and all of them are rooted. To change an anchor allocates nothing, and so rrc_incref can do it.
  *
- * Between mruby's marking and its sweep, which may take long, an object can be DOOMED: it
- * is there, but the sweep will free it, whatever refers to it now. A cell with a doomed
- * object counts as dead, and is buried when somebody comes across it. */
+ * Between mruby's marking and its sweep, which may take long, an object can be DOOMED: it is there, but the sweep will
+ * free it, whatever refers to it now. A cell with a doomed object counts as dead, and is buried when somebody comes
+ * across it. */
 
 #if defined(RRC_MRUBY_IMPLEMENTATION) && !defined(RRCM_IMPLEMENTED)
 #define RRCM_IMPLEMENTED
@@ -391,7 +373,7 @@ typedef struct rrcm_state {
     size_t         wrappers;    /* the proxies of wrappers */
     size_t         most_wrappers;   /* with so many there is a collection: see rrcm_collect_wrappers */
     struct RClass *object_class, *disposed_error;
-    mrb_sym        node_name, list_name, value_name, call_name;
+    mrb_sym        hidden_name, call_name;
     struct RBasic *asked;       /* Rawrefcount.explain is asked about it, or NULL: the stack has it for that only */
     int            is_ending;   /* all proxies die: see rrcm_part_proxies */
     int            is_closed;
@@ -566,18 +548,6 @@ static struct RArray *rrcm_new_array(mrb_state *mrb, mrb_int length)
     return mrb_ary_ptr(array);
 }
 
-/* That of the cell with this number. */
-static struct RArray *rrcm_anchors_of(const rrcm_state *state, unsigned number)
-{
-    return mrb_ary_ptr(ARY_PTR(state->anchors)[(number - 1) / RRCM_ANCHORS]);
-}
-
-/* The place of an anchor: nil, or the object of its cell. */
-static mrb_value *rrcm_anchor(const rrcm_state *state, unsigned number)
-{
-    return &ARY_PTR(rrcm_anchors_of(state, number))[(number - 1) % RRCM_ANCHORS];
-}
-
 /* After this a cell can be made. Raises. */
 static void rrcm_reserve_cell(rrcm_state *state)
 {
@@ -591,9 +561,8 @@ static void rrcm_reserve_cell(rrcm_state *state)
         rrcm_no_memory(mrb);
 }
 
-/* An object that is made while mruby marks lives through the sweep, marked or not, and C can get hold
-   of it there. So mark it when it becomes a node, or when it is not rooted any more: then all that it
-   refers to lives as well. */
+/* An object that is made while mruby marks lives through the sweep, marked or not, and C can get hold of it there. So
+   mark it when it becomes a node, or when it is not rooted any more: then all that it refers to lives as well. */
 static void rrcm_mark_too(mrb_state *mrb, const rrc_cell *cell)
 {
     if (mrb->gc.state == MRB_GC_STATE_MARK)
@@ -622,35 +591,30 @@ static const mrb_data_type rrcm_node_type = { "rawrefcount node", rrcm_swept };
 static const mrb_data_type rrcm_sentinel_type = { "rawrefcount sentinel", rrcm_sentinel_swept };
 static const mrb_data_type rrcm_state_type = { "rawrefcount state", NULL };
 
-/* Let an object refer to a value by a name that scripts cannot say. */
-static void rrcm_set_hidden(mrb_state *mrb, struct RData *object, mrb_sym name, mrb_value value)
+/* Let a proxy refer to its node, or nil, a node to its list, or a box to its value: by a name that scripts cannot say. */
+static void rrcm_set_hidden(const rrcm_state *state, struct RData *object, mrb_value value)
 {
-    mrb_obj_iv_set(mrb, (struct RObject *)object, name, value);
+    mrb_obj_iv_set(state->mrb, (struct RObject *)object, state->hidden_name, value);
 }
 
-/* Let a proxy, perhaps a frozen one, refer to a node, or nil. Its instance variable is
-   there already, so that this cannot fail. */
-static void rrcm_set_node(rrcm_state *state, struct RData *proxy, mrb_value node)
+/* Let a proxy, perhaps a frozen one, refer to a node, or nil. Its instance variable is there already, so that this
+   cannot fail. */
+static void rrcm_set_node(const rrcm_state *state, struct RData *proxy, mrb_value node)
 {
     int is_frozen = mrb_frozen_p(proxy) != 0;
-    if (!mrb_obj_iv_defined(state->mrb, (struct RObject *)proxy, state->node_name))
+    if (!mrb_obj_iv_defined(state->mrb, (struct RObject *)proxy, state->hidden_name))
         return;
     rrcm_freeze(proxy, 0);
-    rrcm_set_hidden(state->mrb, proxy, state->node_name, node);
+    rrcm_set_hidden(state, proxy, node);
     rrcm_freeze(proxy, is_frozen);
 }
 
 /* ---- the hooks of the header: they never raise ---- */
 
-static int rrcm_is_cell_live(void *userdata, const rrc_cell *cell, int may_defer)
+static int rrcm_is_live(void *userdata, const rrc_cell *cell, int may_defer)
 {
     (void)may_defer;
-    return !rrcm_is_doomed(((rrcm_state *)userdata)->mrb, (struct RData *)cell->object);
-}
-
-static int rrcm_is_live(const rrcm_state *state, const rrcm_cell *cell)
-{
-    return cell->head.object != NULL && !rrcm_is_doomed(state->mrb, (struct RData *)cell->head.object);
+    return cell->object != NULL && !rrcm_is_doomed(((rrcm_state *)userdata)->mrb, (struct RData *)cell->object);
 }
 
 /* What the cell needs has been reserved. */
@@ -661,7 +625,7 @@ static void rrcm_watch(void *userdata, rrc_cell *head)
     cell->state = state;
     ((struct RData *)head->object)->data = cell;
     if (head->is_node) {
-        cell->is.list = mrb_ary_ptr(mrb_obj_iv_get(state->mrb, (struct RObject *)head->object, state->list_name));
+        cell->is.list = mrb_ary_ptr(mrb_obj_iv_get(state->mrb, (struct RObject *)head->object, state->hidden_name));
         rrcm_mark_too(state->mrb, head);
     } else if (rrcm_is_box(head)) {
         rrc_map_put(&state->values, mrb_ptr(((rrcm_value *)(void *)head->ob)->value), cell);
@@ -674,10 +638,11 @@ static void rrcm_watch(void *userdata, rrc_cell *head)
 static void rrcm_forget(void *userdata, rrc_cell *head)
 {
     rrcm_state *state = (rrcm_state *)userdata;
-    if (head->object != NULL)
-        ((struct RData *)head->object)->data = NULL;
-    if (head->object != NULL && state->is_closed && rrcm_is_proxy_cell(head))
-        ((struct RData *)head->object)->type = &rrcm_disposed_type;
+    struct RData *object = (struct RData *)head->object;
+    if (object != NULL)
+        object->data = NULL;
+    if (object != NULL && rrcm_is_proxy_cell(head))
+        object->type = &rrcm_disposed_type;
     if (rrcm_is_box(head)) {
         rrcm_value *value = (rrcm_value *)(void *)head->ob;
         rrc_map_put(&state->values, mrb_ptr(value->value), NULL);
@@ -687,16 +652,18 @@ static void rrcm_forget(void *userdata, rrc_cell *head)
     }
 }
 
+/* (The place of an anchor has nil, or the object of its cell.) */
 static int rrcm_pin(void *userdata, rrc_cell *cell, int on)
 {
     rrcm_state *state = (rrcm_state *)userdata;
-    if (on && !rrcm_is_live(state, rrcm_cell_of(cell)))
+    struct RArray *places = mrb_ary_ptr(ARY_PTR(state->anchors)[(cell->number - 1) / RRCM_ANCHORS]);
+    if (on && !rrcm_is_live(state, cell, 0))
         return 0;
     if (!on)
         rrcm_mark_too(state->mrb, cell);
-    *rrcm_anchor(state, cell->number) = on ? mrb_obj_value(cell->object) : mrb_nil_value();
+    ARY_PTR(places)[(cell->number - 1) % RRCM_ANCHORS] = on ? mrb_obj_value(cell->object) : mrb_nil_value();
     if (on)
-        mrb_write_barrier(state->mrb, (struct RBasic *)rrcm_anchors_of(state, cell->number));
+        mrb_write_barrier(state->mrb, (struct RBasic *)places);
     return on;
 }
 
@@ -719,7 +686,7 @@ static mrb_value rrcm_new_node_protected(mrb_state *mrb, void *data)
     rrcm_state *state = (rrcm_state *)data;
     struct RArray *list = rrcm_new_array(mrb, 0);
     struct RData *object = mrb_data_object_alloc(mrb, NULL, NULL, &rrcm_node_type);
-    rrcm_set_hidden(mrb, object, state->list_name, mrb_obj_value(list));
+    rrcm_set_hidden(state, object, mrb_obj_value(list));
     rrcm_reserve_cell(state);
     return mrb_obj_value(object);
 }
@@ -767,18 +734,15 @@ static void rrcm_join(void *userdata, rrc_cell *proxy, rrc_cell *node)
 static void rrcm_root_wrapper(void *arg, rrc_cell *cell)
 {
     rrcm_state *state = (rrcm_state *)arg;
-    if (rrcm_is_wrapper(cell->ob) && rrcm_is_live(state, rrcm_cell_of(cell)))
+    if (rrcm_is_wrapper(cell->ob) && rrcm_is_live(state, cell, 0))
         rrc_touch(state->heap, cell->ob);
 }
 
 static void rrcm_dispose_proxy(void *arg, rrc_cell *cell)
 {
-    struct RData *object = (struct RData *)cell->object;
     if (!rrcm_is_proxy_cell(cell))
         return;
     rrc_cell_unlink(rrcm_cell_of(cell)->state->heap, cell);
-    if (object != NULL)
-        object->type = &rrcm_disposed_type;
     *(int *)arg = 1;
 }
 
@@ -790,7 +754,7 @@ static int rrcm_dispose_all(rrcm_state *state)
     return has_parted;
 }
 
-/* A collection at once (collects_at_once in rawrefcount.h): the only code of the program that runs in it are the
+/* A collection at once (collects_at_once in rrc_closed.h): the only code of the program that runs in it are the
    dfree functions of its own data, in the sweep. So the dead have been found by then, if there is only one sweep. Where
    there are two, the wrappers do not go this time. */
 static void rrcm_collect(void *userdata)
@@ -807,8 +771,7 @@ static void rrcm_collect(void *userdata)
 
 /* ---- when to do what has to be done ---- */
 
-/* The sentinel is garbage from the start: its dfree runs once in each of mruby's
-   cycles. Raises. */
+/* The sentinel is garbage from the start: its dfree runs once in each of mruby's cycles. Raises. */
 static void rrcm_new_sentinel(rrcm_state *state)
 {
     int arena = mrb_gc_arena_save(state->mrb);
@@ -934,13 +897,9 @@ RRC_MRUBY_API int rrc_mruby_is_value(const rrc_object *ob)
 /* The ob that stands for an object of mruby, borrowed, or NULL. */
 static rrc_object *rrcm_find_value(rrcm_state *state, mrb_value value)
 {
-    rrcm_cell *cell = (rrcm_cell *)rrc_map_get(&state->values, mrb_ptr(value));
-    if (cell == NULL)
-        return NULL;
-    if (rrcm_is_live(state, cell))
-        return cell->head.ob;
-    rrc_cell_unlink(state->heap, &cell->head);       /* its value has died, and this is another one in its place */
-    return NULL;
+    const rrcm_cell *cell = (const rrcm_cell *)rrc_map_get(&state->values, mrb_ptr(value));
+    rrc_object *ob = cell != NULL ? cell->head.ob : NULL;
+    return ob != NULL && rrc_cell_of(state->heap, ob) != NULL ? ob : NULL;      /* (another value may be in its place) */
 }
 
 static rrcm_value *rrcm_new_value(rrcm_state *state, mrb_value value)
@@ -959,7 +918,7 @@ static rrc_object *rrcm_box(rrcm_state *state, mrb_value value)
     struct RData *box = mrb_data_object_alloc(mrb, NULL, NULL, &rrcm_box_type);
     rrcm_value *result;
     int code;
-    rrcm_set_hidden(mrb, box, state->value_name, value);
+    rrcm_set_hidden(state, box, value);
     rrcm_reserve_cell(state);
     if (rrc_map_reserve(state->heap, &state->values, 1) != RRC_OK)
         rrcm_no_memory(mrb);
@@ -990,12 +949,12 @@ RRC_MRUBY_API rrc_object *rrc_mruby_hold(rrc_heap *heap, mrb_value value)
         mrb_gc_protect(state->mrb, value);
         rrcm_run_pending(state);
         ob = rrcm_find_value(state, value);             /* a dealloc may have held it just now */
-        if (ob == NULL) {
+        if (ob != NULL)
+            rrc_incref(heap, ob);
+        else
             ob = rrcm_box(state, value);
-            mrb_gc_arena_restore(state->mrb, arena);
-            return ob;
-        }
         mrb_gc_arena_restore(state->mrb, arena);
+        return ob;
     }
     rrc_incref(heap, ob);
     return ob;
@@ -1006,14 +965,6 @@ RRC_MRUBY_API rrc_object *rrc_mruby_hold(rrc_heap *heap, mrb_value value)
 static const char *rrcm_class_name(const rrc_mruby_class *cls)
 {
     return cls->name != NULL ? cls->name : cls->type != NULL ? cls->type->tp_name : "object of C";
-}
-
-static int rrcm_is_kind_of(const rrc_mruby_class *cls, const rrc_mruby_class *wanted)
-{
-    for (; cls != NULL; cls = cls->base)
-        if (cls == wanted)
-            return 1;
-    return 0;
 }
 
 /* The exception that a callback raised, and that rrc_mruby_raise is going to raise; or nil. While mruby code runs, those
@@ -1058,22 +1009,29 @@ static rrc_heap *rrcm_heap_in(mrb_state *mrb, mrb_value holder)
    is a class method), and the holder. */
 enum { RRCM_OF_METHOD, RRCM_OF_CLASS, RRCM_OF_HOLDER };
 
-static const void *rrcm_environment(mrb_state *mrb, mrb_int i)
+static const mrb_value *rrcm_environment(const mrb_state *mrb)
 {
-    return mrb_cptr(mrb_proc_cfunc_env_get(mrb, i));
+    return MRB_PROC_ENV(mrb->c->ci->proc)->stack;
 }
 
 static void rrcm_get_arguments(rrc_mruby_args *a, mrb_state *mrb, mrb_value self, const char *letters)
 {
-    const char *letter = letters != NULL ? letters : "", *bar = strchr(letter, '|');
-    int possible = (int)strlen(letter) - (bar != NULL), needed = bar != NULL ? (int)(bar - letter) : possible, i;
+    const char *letter;
     const mrb_value *given;
     mrb_int count;
+    int needed = -1, possible = 0, i;
     memset(a, 0, sizeof *a);
     a->mrb = mrb;
-    a->heap = rrcm_heap_in(mrb, mrb_proc_cfunc_env_get(mrb, RRCM_OF_HOLDER));
+    a->heap = rrcm_heap_in(mrb, rrcm_environment(mrb)[RRCM_OF_HOLDER]);
     a->self = self;
     mrb_get_args(mrb, "*!&", &given, &count, &a->block);
+    for (letter = letters; letter != NULL && *letter != 0; letter++)
+        if (*letter == '|')
+            needed = possible;
+        else
+            possible++;
+    if (needed < 0)
+        needed = possible;
     if (count > possible || count < needed)
         mrb_argnum_error(mrb, count, needed, possible);
     if (possible > RRC_MRUBY_MAX_ARGUMENTS)
@@ -1081,7 +1039,7 @@ static void rrcm_get_arguments(rrc_mruby_args *a, mrb_state *mrb, mrb_value self
     a->count = (int)count;
     for (i = 0; i < possible; i++)
         a->arg[i].value = i < a->count ? given[i] : mrb_nil_value();
-    for (i = 0; i < a->count; letter++) {
+    for (i = 0, letter = letters; i < a->count; letter++) {
         mrb_value *value = &a->arg[i].value;
         switch (*letter) {
         case '|':
@@ -1199,14 +1157,14 @@ static mrb_value rrcm_call_function(rrcm_frame *frame, mrb_value (*function)(con
 
 static mrb_value rrcm_make_and_init(const rrc_mruby_args *a)
 {
-    const rrc_mruby_class *cls = (const rrc_mruby_class *)rrcm_environment(a->mrb, RRCM_OF_CLASS);
+    const rrc_mruby_class *cls = (const rrc_mruby_class *)mrb_cptr(rrcm_environment(a->mrb)[RRCM_OF_CLASS]);
     return rrc_mruby_init(a->heap, a->self, cls->make(a));
 }
 
 static mrb_value rrcm_method(mrb_state *mrb, mrb_value self)
 {
-    const rrc_mruby_method *method = (const rrc_mruby_method *)rrcm_environment(mrb, RRCM_OF_METHOD);
-    const rrc_mruby_class *cls = (const rrc_mruby_class *)rrcm_environment(mrb, RRCM_OF_CLASS);
+    const rrc_mruby_method *method = (const rrc_mruby_method *)mrb_cptr(rrcm_environment(mrb)[RRCM_OF_METHOD]);
+    const rrc_mruby_class *cls = (const rrc_mruby_class *)mrb_cptr(rrcm_environment(mrb)[RRCM_OF_CLASS]);
     rrcm_frame frame;
     rrcm_get_arguments(&frame.args, mrb, self, method != NULL ? method->arguments : cls->arguments);
     if (method == NULL)
@@ -1276,11 +1234,13 @@ static int rrcm_is_data(mrb_value value, const mrb_data_type *type)
 
 RRC_MRUBY_API rrc_object *rrc_mruby_test(mrb_value value, const rrc_mruby_class *cls)
 {
-    const rrcm_cell *cell;
+    const rrc_mruby_class *is;
     if (!rrcm_is_data(value, &rrcm_proxy_type) || DATA_PTR(value) == NULL)
         return NULL;
-    cell = (const rrcm_cell *)DATA_PTR(value);
-    return cls == NULL || rrcm_is_kind_of(cell->is.cls, cls) ? cell->head.ob : NULL;
+    for (is = rrcm_cell_of(DATA_PTR(value))->is.cls; cls != NULL && is != cls; is = is->base)
+        if (is == NULL)
+            return NULL;
+    return rrcm_cell_of(DATA_PTR(value))->head.ob;
 }
 
 static void rrcm_bad_value(mrb_state *mrb, mrb_value value, const rrc_mruby_class *cls)
@@ -1313,7 +1273,7 @@ static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object 
     mrb_state *mrb = state->mrb;
     int code;
     if ((ob->ob_type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0)
-        rrcm_set_hidden(mrb, object, state->node_name, mrb_nil_value());
+        rrcm_set_hidden(state, object, mrb_nil_value());
     rrcm_reserve_cell(state);
     object->type = &rrcm_proxy_type;
     code = rrc_cell_link(state->heap, object, ob, RRC_P);
@@ -1461,7 +1421,6 @@ RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy)
             rrcm_no_memory(mrb);
         }
         rrc_cell_unlink(state->heap, (rrc_cell *)DATA_PTR(proxy));
-        DATA_TYPE(proxy) = &rrcm_disposed_type;
         rrcm_set_node(state, RDATA(proxy), mrb_nil_value());
     }
     if (user == NULL)
@@ -1739,9 +1698,7 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     mrb_value holder;
     rrc_desc desc;
     rrc_closed_desc closed;
-    state->node_name = mrb_intern_lit(mrb, RRCM_NAME " node");
-    state->list_name = mrb_intern_lit(mrb, RRCM_NAME " list");
-    state->value_name = mrb_intern_lit(mrb, RRCM_NAME " value");
+    state->hidden_name = mrb_intern_lit(mrb, RRCM_NAME);
     state->call_name = mrb_intern_lit(mrb, "call");
     state->roots = rrcm_new_array(mrb, 0);
     mrb_gc_register(mrb, mrb_obj_value(state->roots));
@@ -1751,7 +1708,7 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(state->anchors));
     rrcm_define_module(state);
     holder = mrb_obj_value(mrb_data_object_alloc(mrb, NULL, NULL, &rrcm_state_type));
-    mrb_gv_set(mrb, mrb_intern_lit(mrb, RRCM_NAME), holder);
+    mrb_gv_set(mrb, state->hidden_name, holder);
     mrb_state_atexit(mrb, rrcm_close);
     memset(&desc, 0, sizeof desc);
     memset(&closed, 0, sizeof closed);
@@ -1760,7 +1717,7 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     closed.pin = rrcm_pin;
     closed.watch = rrcm_watch;
     closed.forget = rrcm_forget;
-    closed.is_live = rrcm_is_cell_live;
+    closed.is_live = rrcm_is_live;
     closed.new_node = rrcm_new_node;
     closed.write_node = rrcm_write_node;
     closed.join = rrcm_join;
@@ -1772,7 +1729,7 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     if (state->heap == NULL)
         rrcm_no_memory(mrb);
     DATA_PTR(holder) = state;
-    rrc_closed_step(state->heap);           /* from now on weak objects stay weak: see >>mirror */
+    rrc_closed_step(state->heap);           /* from now on weak objects stay weak: see >>mirror in rrc_closed.h */
     return mrb_nil_value();
 }
 

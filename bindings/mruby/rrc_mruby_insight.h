@@ -80,18 +80,18 @@ static rrc_gcref rrcm_ref_of(rrcm_state *state, struct RBasic *object)
     const rrc_object *ob = rrc_mruby_test(mrb_obj_value(object), NULL);
     rrcm_cell *cell = ob != NULL ? rrcm_cell_of(DATA_PTR(mrb_obj_value(object)))
                                  : (rrcm_cell *)rrc_map_get(&state->values, object);
-    if (cell != NULL && rrcm_is_live(state, cell))
+    if (cell != NULL && rrcm_is_live(state, &cell->head, 0))
         return cell;
     return (rrc_gcref)((char *)(void *)object + 2);
 }
 
 /* The object of a p, or NULL: it is dead. */
-static struct RBasic *rrcm_object_of(const rrcm_state *state, rrc_gcref p)
+static struct RBasic *rrcm_object_of(rrcm_state *state, rrc_gcref p)
 {
     const rrcm_cell *cell = rrcm_cell_of(p);
     if (!rrcm_is_cell(p))
         return (struct RBasic *)(void *)((char *)p - 2);
-    if (!rrcm_is_live(state, cell))
+    if (!rrcm_is_live(state, &cell->head, 0))
         return NULL;
     return rrcm_is_box(&cell->head) ? mrb_basic_ptr(((rrcm_value *)(void *)cell->head.ob)->value)
                                     : (struct RBasic *)cell->head.object;
@@ -131,7 +131,7 @@ static int rrcm_see_variable(mrb_state *mrb, mrb_sym name, mrb_value value, void
     const char *before = view->before != NULL ? view->before
                        : length > 1 && text[0] == '@' ? text[1] == '@' ? "class variable " : "."
                        : length > 0 && text[0] >= 'A' && text[0] <= 'Z' ? "constant " : "hidden variable ";
-    if (name != view->state->node_name)
+    if (name != view->state->hidden_name)
         rrcm_see_named(view, value, before, name);
     return 0;
 }

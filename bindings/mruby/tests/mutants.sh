@@ -14,9 +14,9 @@ mkdir -p "$out"
 mutants='
 no-touch          | -DWITHOUT_TOUCH
 no-incref         | -DWITHOUT_INCREF
-no-anchor         | s/\*rrcm_anchor(state, cell->number) = on ? mrb_obj_value(cell->object) : mrb_nil_value();/;/
-anchors-stay      | s/\*rrcm_anchor(state, cell->number) = on ? mrb_obj_value(cell->object) : mrb_nil_value();/if (on) *rrcm_anchor(state, cell->number) = mrb_obj_value(cell->object);/
-no-anchor-barrier | s/mrb_write_barrier(state->mrb, (struct RBasic \*)rrcm_anchors_of(state, cell->number));/;/
+no-anchor         | s/^    ARY_PTR(places)\[.*\] = on ? .*/    ;/
+anchors-stay      | s/^    \(ARY_PTR(places)\[.*\] = \)on ? \(.*\) : mrb_nil_value();/    if (on) \1\2;/
+no-anchor-barrier | s/mrb_write_barrier(state->mrb, (struct RBasic \*)places);/;/
 no-node-barrier   | s/mrb_write_barrier(state->mrb, (struct RBasic \*)job.list);/;/
 never-doomed      | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& .*/return 0;/
 doomed-in-marking | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& /return /
@@ -71,7 +71,7 @@ major-overlooked  | s/ \&\& !(mrb->gc.generational \&\& mrb->gc.full)//
 wrappers-pile-up  | s/^        rrcm_collect_wrappers(state);/        ;/
 wrappers-miscounted | s/^        state->wrappers -= .*/        ;/
 no-clear-at-the-end | s/^        state->is_ending = 1;  *\/\*.*/        state->is_ending = 0; \/*/
-no-detach         | s/^    if (head->object != NULL)$/    if (0)/
+no-detach         | s/^    if (object != NULL)$/    if (0)/
 '
 
 # compile NAME SOURCE HEADER_DIR DEFINE: only nodes.c has the functions of rrc_mruby.h in it.
