@@ -238,9 +238,9 @@ RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change);
 
 /* >>implementation
  * ===========================================================================
- * mruby's collector has no hook in its marking and no weak references, so it is not driven but informed (see >>mirror in
- * rrc_closed.h). What it does tell is the death of a data object: it calls its dfree, inside the sweep, where nothing
- * may be allocated. So each thing whose death matters is a data object:
+ * mruby's collector has no hook in its marking and no weak references, so it is not driven but informed (see >>mirror
+ * in rrc_closed.h). What it does tell is the death of a data object: it calls its dfree, inside the sweep, where
+ * nothing may be allocated. So each thing whose death matters is a data object:
  *
  *   proxy   of a C object. A hidden instance variable refers to the node of its ob.
  *   box     refers to one value of mruby that C has an ob for. What is linked to that ob is the box, and so the value,
@@ -249,9 +249,9 @@ RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *
  * Boxes, nodes and their arrays have no class, as mruby's internal objects have none: scripts cannot get hold of them.
  *
- * What the header knows as p, or as an edge node, is a CELL (rrc_cell in rrc_closed.h), which does not move and outlives
- * its data object. Each cell has a place for its anchor in an array of mruby's. There is an array for each 128 places,
- * and all of them are rooted. To change an anchor allocates nothing, and so rrc_incref can do it.
+ * What the header knows as p, or as an edge node, is a CELL (rrc_cell in rrc_closed.h), which does not move and
+ * outlives its data object. Each cell has a place for its anchor in an array of mruby's. There is an array for each 128
+ * places, and all of them are rooted. To change an anchor allocates nothing, and so rrc_incref can do it.
  *
  * Between mruby's marking and its sweep, which may take long, an object can be DOOMED: it is there, but the sweep will
  * free it, whatever refers to it now. A cell with a doomed object counts as dead, and is buried when somebody comes
@@ -341,15 +341,15 @@ typedef struct rrcm_value {
 } rrcm_value;
 
 /* A function of a table that is at work. It uses objects without references, as mruby's stack has their proxies: self
-   and the arguments. If one of these is disposed of meanwhile, the reference of the proxy is kept for the outermost frame
-   that has it, and is dropped when the function is over. */
+   and the arguments. If one of these is disposed of meanwhile, the reference of the proxy is kept for the outermost
+   frame that has it, and is dropped when the function is over. */
 typedef struct rrcm_frame {
     rrc_mruby_args      args;
     struct rrcm_frame  *outer;
     struct mrb_context *context;            /* when it began; another one is there when a fiber has yielded */
     int                 arena;
     int                 keeps;              /* it has references in rrcm_state.kept */
-    int                 is_left;            /* ... by an exception, a throw, a break or a return: mrb->exc has which */
+    int                 is_left;            /* by an exception, a throw, a break or a return: mrb->exc has which */
     mrb_value           result;
 } rrcm_frame;
 
@@ -361,7 +361,7 @@ typedef struct rrcm_kept {
 typedef struct rrcm_state {
     mrb_state     *mrb;         /* NULL: closed */
     rrc_heap      *heap;
-    struct RArray *roots;       /* these two, and classes */
+    struct RArray *roots;       /* the next two, and classes */
     struct RArray *errors;      /* see rrcm_error_place */
     struct RArray *anchors;     /* arrays of RRCM_ANCHORS places each, one for each cell */
     rrc_map        values;      /* an object of mruby -> the cell of its box */
@@ -591,7 +591,7 @@ static const mrb_data_type rrcm_node_type = { "rawrefcount node", rrcm_swept };
 static const mrb_data_type rrcm_sentinel_type = { "rawrefcount sentinel", rrcm_sentinel_swept };
 static const mrb_data_type rrcm_state_type = { "rawrefcount state", NULL };
 
-/* Let a proxy refer to its node, or nil, a node to its list, or a box to its value: by a name that scripts cannot say. */
+/* Let a proxy refer to its node or nil, a node to its list, or a box to its value: by a name that scripts cannot say. */
 static void rrcm_set_hidden(const rrcm_state *state, struct RData *object, mrb_value value)
 {
     mrb_obj_iv_set(state->mrb, (struct RObject *)object, state->hidden_name, value);
@@ -899,7 +899,7 @@ static rrc_object *rrcm_find_value(rrcm_state *state, mrb_value value)
 {
     const rrcm_cell *cell = (const rrcm_cell *)rrc_map_get(&state->values, mrb_ptr(value));
     rrc_object *ob = cell != NULL ? cell->head.ob : NULL;
-    return ob != NULL && rrc_cell_of(state->heap, ob) != NULL ? ob : NULL;      /* (another value may be in its place) */
+    return ob != NULL && rrc_cell_of(state->heap, ob) != NULL ? ob : NULL;  /* (another value may be in its place) */
 }
 
 static rrcm_value *rrcm_new_value(rrcm_state *state, mrb_value value)
@@ -967,8 +967,8 @@ static const char *rrcm_class_name(const rrc_mruby_class *cls)
     return cls->name != NULL ? cls->name : cls->type != NULL ? cls->type->tp_name : "object of C";
 }
 
-/* The exception that a callback raised, and that rrc_mruby_raise is going to raise; or nil. While mruby code runs, those
-   that wait outside of it are below this one: what the code calls must not raise them. */
+/* The exception that a callback raised, and that rrc_mruby_raise is going to raise; or nil. While mruby code runs,
+   those that wait outside of it are below this one: what the code calls must not raise them. */
 static mrb_value *rrcm_error_place(const rrcm_state *state)
 {
     return &ARY_PTR(state->errors)[ARY_LEN(state->errors) - 1];
@@ -1005,8 +1005,8 @@ static rrc_heap *rrcm_heap_in(mrb_state *mrb, mrb_value holder)
     return ((rrcm_state *)DATA_PTR(holder))->heap;
 }
 
-/* What a method is made from is in its environment: its rrc_mruby_method (NULL: it is "initialize"), its class (NULL: it
-   is a class method), and the holder. */
+/* What a method is made from is in its environment: its rrc_mruby_method (NULL: it is "initialize"), its class (NULL:
+   it is a class method), and the holder. */
 enum { RRCM_OF_METHOD, RRCM_OF_CLASS, RRCM_OF_HOLDER };
 
 static const mrb_value *rrcm_environment(const mrb_state *mrb)
@@ -1098,10 +1098,10 @@ static int rrcm_keep(rrcm_state *state, rrcm_frame *frame, rrc_object *ob)
     return 1;
 }
 
-/* Drop what was disposed of. If the function has yielded a fiber, as mrb_fiber_yield does, its result belongs to another
-   one, and no mruby code can run before mruby has got it: then this waits. Else the deallocs may call mruby. That must
-   not change how the function ends: with its result, or with an exception (or a break) in mrb->exc. The exception that
-   waits for rrc_mruby_raise stays, too. Nobody waits for those of the deallocs. */
+/* Drop what was disposed of. If the function has yielded a fiber, as mrb_fiber_yield does, its result belongs to
+   another one, and no mruby code can run before mruby has got it: then this waits. Else the deallocs may call mruby.
+   That must not change how the function ends: with its result, or with an exception (or a break) in mrb->exc. The
+   exception that waits for rrc_mruby_raise stays, too. Nobody waits for those of the deallocs. */
 static void rrcm_drop_kept(rrcm_state *state, const rrcm_frame *frame)
 {
     mrb_state *mrb = state->mrb;
@@ -1190,22 +1190,12 @@ static void rrcm_define_method(mrb_state *mrb, struct RClass *klass, const char 
     mrb_gc_arena_restore(mrb, arena);
 }
 
-static void rrcm_define_methods(mrb_state *mrb, struct RClass *klass, const rrc_mruby_class *cls)
-{
-    const rrc_mruby_method *method;
-    if (cls->make != NULL)
-        rrcm_define_method(mrb, klass, "initialize", NULL, cls);
-    for (method = cls->methods; method != NULL && method->name != NULL; method++)
-        rrcm_define_method(mrb, klass, method->name, method, cls);
-    for (method = cls->class_methods; method != NULL && method->name != NULL; method++)
-        rrcm_define_method(mrb, mrb_class_ptr(mrb_singleton_class(mrb, mrb_obj_value(klass))), method->name, method, NULL);
-}
-
 RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClass *outer,
                                                     const rrc_mruby_class *cls)
 {
     rrcm_state *state = rrcm_state_of(rrc_mruby_heap(mrb));
     struct RClass *base = state->object_class, *klass = (struct RClass *)rrc_map_get(&state->classes, cls);
+    const rrc_mruby_method *method;
     if (klass != NULL)
         return klass;
     if (cls->base != NULL)
@@ -1214,7 +1204,13 @@ RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClas
         outer = mrb->object_class;
     klass = mrb_define_class_under(mrb, outer, rrcm_class_name(cls), base);
     MRB_SET_INSTANCE_TT(klass, MRB_TT_DATA);
-    rrcm_define_methods(mrb, klass, cls);
+    if (cls->make != NULL)
+        rrcm_define_method(mrb, klass, "initialize", NULL, cls);
+    for (method = cls->methods; method != NULL && method->name != NULL; method++)
+        rrcm_define_method(mrb, klass, method->name, method, cls);
+    for (method = cls->class_methods; method != NULL && method->name != NULL; method++)
+        rrcm_define_method(mrb, mrb_class_ptr(mrb_singleton_class(mrb, mrb_obj_value(klass))), method->name, method,
+                           NULL);
     mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(klass));
     if (rrc_map_reserve(state->heap, &state->classes, 2) != RRC_OK)
         rrcm_no_memory(mrb);
@@ -1500,27 +1496,23 @@ static mrb_value rrcm_run_pending_protected(mrb_state *mrb, void *data)
     return mrb_nil_value();
 }
 
-/* Run pending after a call: a program may do nothing else but call. An exception that waits for
-   rrc_mruby_raise must not be replaced by one of a dealloc, which nobody waits for. */
-static void rrcm_run_pending_after_call(rrcm_state *state)
-{
-    mrb_bool failed = FALSE;
-    if (state->is_closed || !mrb_nil_p(*rrcm_error_place(state)))
-        return;
-    rrcm_protect(state->mrb, rrcm_run_pending_protected, state, &failed);
-    rrcm_report_error(state);
-}
-
 RRC_MRUBY_API int rrc_mruby_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args)
 {
-    mrb_state *mrb = rrcm_state_of(heap)->mrb;
+    rrcm_state *state = rrcm_state_of(heap);
+    mrb_state *mrb = state->mrb;
     rrcm_calling job = { heap, callback, n, args };
+    mrb_bool has_raised = FALSE;
     int arena, failed;
     if (mrb == NULL)
         return 1;
     arena = mrb_gc_arena_save(mrb);
     failed = rrc_mruby_protect(heap, rrcm_call, &job, NULL);
-    rrcm_run_pending_after_call(rrcm_state_of(heap));
+    /* A program may do nothing else but call. (An exception that waits for rrc_mruby_raise must not be replaced by one
+       of a dealloc, which nobody waits for.) */
+    if (!state->is_closed && mrb_nil_p(*rrcm_error_place(state))) {
+        rrcm_protect(mrb, rrcm_run_pending_protected, state, &has_raised);
+        rrcm_report_error(state);
+    }
     mrb_gc_arena_restore(mrb, arena);
     return failed;
 }

@@ -15,7 +15,7 @@ mutants='
 no-touch          | -DWITHOUT_TOUCH
 no-incref         | -DWITHOUT_INCREF
 no-anchor         | s/^    ARY_PTR(places)\[.*\] = on ? .*/    ;/
-anchors-stay      | s/^    \(ARY_PTR(places)\[.*\] = \)on ? \(.*\) : mrb_nil_value();/    if (on) \1\2;/
+anchors-stay      | s/^    ARY_PTR(places)\[/    if (on) ARY_PTR(places)[/
 no-anchor-barrier | s/mrb_write_barrier(state->mrb, (struct RBasic \*)places);/;/
 no-node-barrier   | s/mrb_write_barrier(state->mrb, (struct RBasic \*)job.list);/;/
 never-doomed      | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& .*/return 0;/
@@ -31,7 +31,7 @@ boxes-live-on     | s/{ "rawrefcount box", rrcm_swept }/{ "rawrefcount box", NUL
 nodes-live-on     | s/{ "rawrefcount node", rrcm_swept }/{ "rawrefcount node", NULL }/
 proxies-have-o-links | s/object, ob, RRC_P)/object, ob, RRC_O)/
 no-patience       | s/rrc_closed_keep_up(state->heap, has_cycle_ended,/rrc_closed_keep_up(state->heap, 0,/
-calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/    ;/
+calls-run-nothing | s/^        rrcm_protect(mrb, rrcm_run_pending_protected, .*/        ;/
 late-wraps        | s/if (ob == NULL || state->is_closed)$/if (ob == NULL)/
 values-as-objects | /^static void rrcm_check_self/,/^}/s/    if (rrc_mruby_is_value(ob))$/    if (0)/
 pending-errors    | /^static void rrcm_report_error/,/^}/s/\*rrcm_error_place(state) = mrb_nil_value();/;/
