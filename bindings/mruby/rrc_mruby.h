@@ -591,7 +591,7 @@ static const mrb_data_type rrcm_node_type = { "rawrefcount node", rrcm_swept };
 static const mrb_data_type rrcm_sentinel_type = { "rawrefcount sentinel", rrcm_sentinel_swept };
 static const mrb_data_type rrcm_state_type = { "rawrefcount state", NULL };
 
-/* Let a proxy refer to its node or nil, a node to its list, or a box to its value: by a name that scripts cannot say. */
+/* Let a proxy refer to its node, a node to its list, or a box to its value, by a name that scripts cannot say. */
 static void rrcm_set_hidden(const rrcm_state *state, struct RData *object, mrb_value value)
 {
     mrb_obj_iv_set(state->mrb, (struct RObject *)object, state->hidden_name, value);
