@@ -382,7 +382,6 @@ typedef struct rrcm_state {
 } rrcm_state;
 
 #define RRCM_ANCHORS 128
-
 #define RRCM_NAME "rawrefcount"
 
 static rrcm_state *rrcm_state_of(rrc_heap *heap)
@@ -393,8 +392,7 @@ static rrcm_state *rrcm_state_of(rrc_heap *heap)
 static rrc_stats rrcm_stats(const rrcm_state *state)
 {
     rrc_stats stats;
-    memset(&stats, 0, sizeof stats);
-    rrc_get_stats(state->heap, &stats);
+    (void)rrc_get_stats(state->heap, &stats);
     return stats;
 }
 
@@ -491,20 +489,17 @@ static void rrcm_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *
 
 /* ---- memory ---- */
 
-/* For the header. The state goes with the last memory of its heap, which may be long
-   after mrb_close: C can hold obs as long as it likes. */
-static void rrcm_change_memory(rrcm_state *state, size_t old_size, size_t new_size)
-{
-    state->memory += new_size - old_size;
-    if (state->memory == 0 && state->is_closed)
-        (void)RRC_MRUBY_REALLOC(state, 0);
-}
-
+/* The state goes with the last memory of its heap, which may be long after mrb_close: C can hold obs as long as it
+   likes. */
 static void *rrcm_heap_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
 {
+    rrcm_state *state = (rrcm_state *)userdata;
     void *result = RRC_MRUBY_REALLOC(ptr, new_size);
-    if (result != NULL || new_size == 0)
-        rrcm_change_memory((rrcm_state *)userdata, old_size, new_size);
+    if (result == NULL && new_size > 0)
+        return NULL;
+    state->memory += new_size - old_size;
+    if (state->memory == 0 && state->mrb == NULL)
+        (void)RRC_MRUBY_REALLOC(state, 0);
     return result;
 }
 
@@ -1563,7 +1558,6 @@ static mrb_value rrcm_script_stats(mrb_state *mrb, mrb_value self)
     rrc_stats stats = rrcm_stats(rrcm_state_of(heap));
     rrc_closed_stats closed;
     (void)self;
-    memset(&closed, 0, sizeof closed);
     (void)rrc_closed_get_stats(heap, &closed);
 #define RRCM_STAT(name, number) mrb_hash_set(mrb, result, mrb_symbol_value(mrb_intern_lit(mrb, name)), \
                                              mrb_int_value(mrb, (mrb_int)(number)))
@@ -1671,7 +1665,6 @@ static void rrcm_close(mrb_state *mrb)
         return;
     state = (rrcm_state *)DATA_PTR(holder);
     rrcm_part_proxies(state);
-    rrcm_change_memory(state, 0, 1);        /* it is still needed when the heap is gone */
     DATA_PTR(holder) = NULL;
     state->is_closed = 1;
     if (state->sentinel != NULL)
@@ -1679,9 +1672,10 @@ static void rrcm_close(mrb_state *mrb)
     rrc_map_free(state->heap, &state->values);
     rrc_map_free(state->heap, &state->classes);
     rrc_heap_free(state->heap);
-    state->mrb = NULL;
     (void)RRC_MRUBY_REALLOC(state->kept, 0);
-    rrcm_change_memory(state, 1, 0);
+    state->mrb = NULL;                      /* from now on the last memory of the heap takes the state with it */
+    if (state->memory == 0)
+        (void)RRC_MRUBY_REALLOC(state, 0);
 }
 
 static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
