@@ -8698,6 +8698,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
 typedef struct rrci_checker {
     rrc_heap *heap;
     int code;                   /* of the first error */
+    size_t queued, bytes;       /* objects that wait for their dealloc, and the memory of all that waits */
 } rrci_checker;
 
 static void rrci_found(rrci_checker *checker, int code, rrc_object *ob, rrc_gcref p, const char *detail)
@@ -8816,53 +8817,77 @@ static void rrci_check_dict(rrci_checker *checker, const rrci_list *list)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "a dictionary does not match its list");
 }
 
-static void rrci_check_queue(rrci_checker *checker)
+/* (Those whose dealloc was put off are not in the queue itself.) */
+static int rrci_each_queued(rrc_heap *heap, rrc_visitproc visit, void *arg)
 {
-    rrc_heap *heap = checker->heap;
     const rrci_chunk *chunk = heap->waiting.queue.head;
     size_t index = heap->waiting.queue.head_index, i;
     rrc_object *ob;
-    size_t bytes = 0;
-    int kind;
-    for (i = 0; i < heap->waiting.queue.count; i++) {
+    int result = 0;
+    for (i = 0; i < heap->waiting.queue.count && result == 0; i++) {
         if (index == RRCI_CHUNK_QUEUED) {
             chunk = chunk->queue.next;
             index = 0;
         }
-        ob = chunk->queue.ob[index++];
-        bytes += rrci_bytes_of(heap, ob);
-        if (rrci_is_freed(ob))
-            rrci_found(checker, RRC_EFREED, ob, NULL, "the object is still in the queue");
-        else if (RRCI_COUNT(ob) < 1)
-            rrci_found(checker, RRC_EREFCNT, ob, NULL, "the queue's reference to this object was dropped");
+        result = visit(chunk->queue.ob[index++], arg);
     }
-    ob = heap->waiting.later;
-    for (i = 0; ob != NULL && i < heap->waiting.later_count; ob = rrci_next_deferred(ob), i++) {
-        bytes += rrci_bytes_of(heap, ob);
-        if (RRCI_COUNT(ob) < 1)
-            rrci_found(checker, RRC_EREFCNT, ob, NULL,
-                       "the reference of an object that waits for its dealloc was dropped");
-    }
-    if (ob != NULL || i != heap->waiting.later_count)
+    for (ob = heap->waiting.later; ob != NULL && result == 0; ob = rrci_next_deferred(ob))
+        result = visit(ob, arg);
+    return RRC_OK;
+}
+
+static int rrci_check_queued(rrc_object *ob, void *arg)
+{
+    rrci_checker *checker = (rrci_checker *)arg;
+    const rrci_waiting *waiting = &checker->heap->waiting;
+    checker->bytes += rrci_bytes_of(checker->heap, ob);
+    if (rrci_is_freed(ob))
+        rrci_found(checker, RRC_EFREED, ob, NULL, "the object still waits for its dealloc");
+    else if (RRCI_COUNT(ob) < 1)
+        rrci_found(checker, RRC_EREFCNT, ob, NULL, "the reference of an object that waits for its dealloc was dropped");
+    return ++checker->queued > waiting->queue.count + waiting->later_count;
+}
+
+static void rrci_check_queue(rrci_checker *checker)
+{
+    const rrci_waiting *waiting = &checker->heap->waiting;
+    rrci_each_queued(checker->heap, rrci_check_queued, checker);
+    if (checker->queued != waiting->queue.count + waiting->later_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
-    for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->tracked.list[kind].count; i++)
-            if (!rrci_is_hole(*rrci_ob_at(&heap->tracked.list[kind], i)))
-                bytes += rrci_bytes_of(heap, *rrci_ob_at(&heap->tracked.list[kind], i));
-    if (checker->code == RRC_OK && bytes != heap->counters.pending_bytes)
-        rrci_found(checker, RRC_ECORRUPT, NULL, NULL,
-                   "the size or the type of an object has changed while it waited for rrc_run_pending");
 }
 
 #ifndef RRC_NO_CYCLES
-static void rrci_check_explained(rrci_search *search, rrc_object *ob)
+static int rrci_each_tracked(rrc_heap *heap, rrc_visitproc visit, void *arg)
 {
+    size_t i;
+    int kind, result = 0;
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
+        for (i = 0; i < heap->tracked.list[kind].count && result == 0; i++)
+            if (!rrci_is_hole(*rrci_ob_at(&heap->tracked.list[kind], i)))
+                result = visit(*rrci_ob_at(&heap->tracked.list[kind], i), arg);
+    return RRC_OK;
+}
+
+static int rrci_each_linked(rrc_heap *heap, rrc_visitproc visit, void *arg)
+{
+    size_t i;
+    int kind, result = 0;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->links.list[kind].count && result == 0; i++)
+            result = visit(rrci_at(&heap->links.list[kind], i)->ob, arg);
+    return RRC_OK;
+}
+
+static int rrci_check_explained(rrc_object *ob, void *arg)
+{
+    rrci_search *search = (rrci_search *)arg;
     rrci_gc_head *head = rrci_gc_head_of(ob);
     if (!rrci_has_gc_head(ob))
-        return;
+        return 0;
     if (!search->is_wrong && head->is.refs != 0 && rrci_unexplained(search, ob) < 0)
         rrci_too_many_visits(search, ob);
     head->is.refs = 0;
+    return 0;
 }
 
 /* Check that no tracked or linked object is visited more often than it has references. */
@@ -8870,19 +8895,13 @@ static void rrci_check_traverses(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
     rrci_search search;
-    size_t i;
     int kind;
     rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, "rrc_check");
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         if (!search.is_wrong)
             rrci_explain_part(&search, &heap->tracked.list[kind], 0, heap->tracked.list[kind].count);
-    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->tracked.list[kind].count; i++)
-            rrci_check_explained(&search, *rrci_ob_at(&heap->tracked.list[kind], i));
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->links.list[kind].count; i++)
-            if (!rrci_is_tracked(rrci_at(&heap->links.list[kind], i)->ob))
-                rrci_check_explained(&search, rrci_at(&heap->links.list[kind], i)->ob);
+    rrci_each_tracked(heap, rrci_check_explained, &search);
+    rrci_each_linked(heap, rrci_check_explained, &search);
     if (search.is_wrong)
         checker->code = RRC_ETRAVERSE;
 }
@@ -8909,6 +8928,7 @@ static void rrci_check_tracked(rrci_checker *checker)
             if (head->is.word >> RRCI_GC_SHIFT != i || rrci_gc_list(head) != kind)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "the GC head of a tracked object is damaged");
             finalizable += rrci_is_finalizable(ob) != 0;
+            checker->bytes += kind > RRCI_TRACKED ? rrci_bytes_of(heap, ob) : 0;
             if (kind > RRCI_TRACKED && RRC_REFCNT(ob) >= 0 && rrci_slot_call_of(&heap->calls, ob) == NULL)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it waits as garbage, but is not watched");
             rrci_check_outside(checker, ob);
@@ -8957,8 +8977,8 @@ RRC_API int rrc_check(rrc_heap *heap)
     int kind, code = rrci_gate(heap, RRCI_MUTATES, "rrc_check");
     if (code != RRC_OK)
         return code;
+    memset(&checker, 0, sizeof checker);
     checker.heap = heap;
-    checker.code = RRC_OK;
     memset(heap->links.blamed, 0, sizeof heap->links.blamed);
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_check_dict(&checker, &heap->links.list[kind]);
@@ -8975,6 +8995,10 @@ RRC_API int rrc_check(rrc_heap *heap)
             heap->layer->check_all(heap, &checker);
     }
 #endif
+    if (checker.code == RRC_OK && !(RRCI_CYCLES && heap->tracked.walking > 0)
+        && checker.bytes != heap->counters.pending_bytes)
+        rrci_found(&checker, RRC_ECORRUPT, NULL, NULL,
+                   "the size or the type of an object has changed while it waited for rrc_run_pending");
     rrci_check_reserves(&checker);
     return checker.code;
 }
@@ -9016,46 +9040,6 @@ RRC_API int rrc_inspect_end(rrc_heap *heap)
         return code;
     RRCI_END_HOOK(heap);
     heap->inspecting = NULL;
-    return RRC_OK;
-}
-
-static int rrci_each_tracked(rrc_heap *heap, rrc_visitproc visit, void *arg)
-{
-    size_t i;
-    int kind, result = 0;
-    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        for (i = 0; i < heap->tracked.list[kind].count && result == 0; i++)
-            if (!rrci_is_hole(*rrci_ob_at(&heap->tracked.list[kind], i)))
-                result = visit(*rrci_ob_at(&heap->tracked.list[kind], i), arg);
-    return RRC_OK;
-}
-
-static int rrci_each_linked(rrc_heap *heap, rrc_visitproc visit, void *arg)
-{
-    size_t i;
-    int kind, result = 0;
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->links.list[kind].count && result == 0; i++)
-            result = visit(rrci_at(&heap->links.list[kind], i)->ob, arg);
-    return RRC_OK;
-}
-
-/* (Those whose dealloc was put off are not in the queue itself.) */
-static int rrci_each_queued(rrc_heap *heap, rrc_visitproc visit, void *arg)
-{
-    const rrci_chunk *chunk = heap->waiting.queue.head;
-    size_t index = heap->waiting.queue.head_index, i;
-    rrc_object *ob;
-    int result = 0;
-    for (i = 0; i < heap->waiting.queue.count && result == 0; i++) {
-        if (index == RRCI_CHUNK_QUEUED) {
-            chunk = chunk->queue.next;
-            index = 0;
-        }
-        result = visit(chunk->queue.ob[index++], arg);
-    }
-    for (ob = heap->waiting.later; ob != NULL && result == 0; ob = rrci_next_deferred(ob))
-        result = visit(ob, arg);
     return RRC_OK;
 }
 

@@ -451,9 +451,9 @@ static void what_is_queued(void)
 
         unit_context("object %d", places_in_it[i]);
         is_explained_as(ob, "it waits in the queue");
-        DAMAGE(intptr_t, ob->ob_refcnt, 0, RRC_EREFCNT, "queue's reference");
+        DAMAGE(intptr_t, ob->ob_refcnt, 0, RRC_EREFCNT, "waits for its dealloc was dropped");
 #ifdef RRC_DEBUG
-        DAMAGE(const rrc_type *, ob->ob_type, (const rrc_type *)((uintptr_t)ob->ob_type | 1), RRC_EFREED, "in the queue");
+        DAMAGE(const rrc_type *, ob->ob_type, (const rrc_type *)((uintptr_t)ob->ob_type | 1), RRC_EFREED, "still waits for its dealloc");
 #endif
     }
     check_int(rrc_run_pending(heap, 0), COUNT);
