@@ -5878,6 +5878,14 @@ RRCI_ALWAYS_INLINE intptr_t rrci_unexplained(const rrci_search *search, rrc_obje
     return (refs & 1) != 0 ? (refs - 1) / 2 : rrci_weight(search->heap, ob) + refs / 2;
 }
 
+/* Can C's references to ob, which has a GC head, keep the p of its link? (Debug builds explain the others too:
+   otherwise too many visits would not be found.) */
+RRCI_ALWAYS_INLINE int rrci_can_keep_p(const rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_CHECKS || RRCI_PROXIES_HAVE_STATE || (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0
+        || rrci_is_wrapper(heap, ob);
+}
+
 /* Trial deletion: one reference to ob is explained. */
 RRCI_ALWAYS_INLINE void rrci_explain_one(const rrci_search *search, rrc_object *ob)
 {
@@ -5888,7 +5896,8 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(const rrci_search *search, rrc_object *
     if (rrci_is_gc_type(RRC_TYPE(ob)))
         list = rrci_gc_list(head);
     if ((search->explains & RRCI_EXPLAINS(list)) == 0
-        || (list == RRCI_UNTRACKED && !(rrci_is_linked_ob(ob) && rrci_has_gc_head(ob) && RRC_LINK(ob) != NULL)))
+        || (list == RRCI_UNTRACKED && !(rrci_is_linked_ob(ob) && rrci_has_gc_head(ob) && RRC_LINK(ob) != NULL
+                                        && (!search->with_host || rrci_can_keep_p(search->heap, ob)))))
         return;
     if (search->is_divided) {
         if (list == RRCI_TRACKED && rrci_is_alive(&search->heap->machine, head))
@@ -6175,9 +6184,8 @@ static int rrci_visit_reach(rrc_object *ob, void *arg)
 RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     search->level = rrci_gc_head_of(ob)->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED);
-    if (search->with_host && (RRCI_PROXIES_HAVE_STATE || (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0
-                              || rrci_is_wrapper(search->heap, ob))
-        && rrci_is_linked_ob(ob) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_keeps_p(search->heap, ob))
+    if (search->with_host && rrci_can_keep_p(search->heap, ob) && rrci_is_linked_ob(ob)
+        && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_keeps_p(search->heap, ob))
         RRC_HOST_TRACE(search->heap, RRC_LINK(ob));
     rrci_traverse(search, ob, visit);
 }
@@ -6469,6 +6477,8 @@ static void rrci_root_links(rrci_search *search)
     const rrci_list *list = &heap->links.list[heap->machine.passing];
     const int is_p = (heap->machine.passing & RRCI_O) == 0;
     size_t i = heap->machine.cursor < list->count ? heap->machine.cursor : list->count;
+    if (!is_p && !RRCI_CHECKS && !RRCI_PROXIES_HAVE_STATE && !RRCI_HAS_WRAPPERS(heap))
+        i = 0;                          /* (see rrci_can_keep_p) */
     while (i > 0 && rrci_may_go_on(search)) {
         size_t first = (i - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
         const rrci_link *link = rrci_at(list, first);
