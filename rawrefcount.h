@@ -2800,12 +2800,11 @@ static void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
     rrci_list *list = &heap->tracked.list[kind];
     size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
     RRC_ASSERT(*rrci_ob_at(list, index) == ob);
-    if (kind == RRCI_TRACKED && rrci_is_searching(&heap->machine)) {
+    if (kind > RRCI_TRACKED)
+        heap->counters.pending_bytes -= rrci_bytes_of(heap, ob);
+    if (heap->tracked.walking > 0 || (kind == RRCI_TRACKED && rrci_is_searching(&heap->machine))) {
         *rrci_ob_at(list, index) = rrci_hole(head->is.refs);    /* (read only if ob is gray) */
         head->is.refs = 0;
-        heap->tracked.holes++;
-    } else if (heap->tracked.walking > 0) {
-        *rrci_ob_at(list, index) = rrci_hole(0);
         heap->tracked.holes += kind == RRCI_TRACKED;
         heap->tracked.waiting_holes += kind != RRCI_TRACKED;
     } else {
@@ -2819,8 +2818,6 @@ static void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
 
 static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED)
-        heap->counters.pending_bytes -= rrci_bytes_of(heap, ob);
     rrci_gc_take_out(heap, ob);
     rrci_gc_place(rrci_gc_head_of(ob), RRCI_UNTRACKED, 0);
 }
@@ -3686,7 +3683,7 @@ static void rrci_whiten(const rrci_machine *machine, rrci_gc_head *head)
     head->is.refs = 0;
 }
 
-/* Add an untracked object to one of the lists, which has room for it. */
+/* Add an object that is in none of them to one of the lists, which has room for it. */
 RRCI_ALWAYS_INLINE void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
 {
     rrci_list *to = &heap->tracked.list[list];
@@ -3699,9 +3696,9 @@ RRCI_ALWAYS_INLINE void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *
         heap->counters.pending_bytes += rrci_bytes_of(heap, ob);
 }
 
-static void rrci_gc_move(rrc_heap *heap, uintptr_t list, rrc_object *ob)
+static void rrci_gc_move(rrc_heap *heap, rrci_gc_kind list, rrc_object *ob)
 {
-    rrci_gc_remove(heap, ob);
+    rrci_gc_take_out(heap, ob);
     rrci_gc_add(heap, list, ob);
     heap->tracked.walked -= heap->tracked.walked > 0;
 }
@@ -3738,7 +3735,7 @@ static void rrci_forgive(rrc_heap *heap, rrc_object *ob)
 }
 
 /* Where is garbage that waits, and has no weak references to be cleared, to wait? */
-static rrci_gc_kind rrci_list_to_wait_in(rrc_heap *heap, rrc_object *ob)
+RRCI_ALWAYS_INLINE rrci_gc_kind rrci_list_to_wait_in(rrc_heap *heap, rrc_object *ob)
 {
     if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) != 0)
         return rrci_is_finalizable(ob) ? RRCI_FINALIZE : RRCI_SAVED;
@@ -4001,8 +3998,7 @@ static void rrci_drop_quietly(rrc_heap *heap, rrc_object *ob);        /* see >>d
 /* Move an object that waits to RRCI_TRACKED. The caller owns the reference of its list. */
 static void rrci_gc_return(rrc_heap *heap, rrc_object *ob)
 {
-    if (RRC_REFCNT(ob) < 0)
-        RRC_REFCNT(ob) &= INTPTR_MAX;
+    RRC_REFCNT(ob) &= INTPTR_MAX;
     rrci_gc_move(heap, RRCI_TRACKED, ob);
     rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
     if (rrci_is_marking(heap))
@@ -4172,17 +4168,15 @@ static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
 static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    int is_kept = (head->is.word & RRCI_GC_KEPT) != 0, has_reference = rrci_has_list_reference(heap, ob);
+    uintptr_t kept = head->is.word & RRCI_GC_KEPT;
+    int has_reference = rrci_has_list_reference(heap, ob);
     rrci_tell(heap, ob, RRCI_NEWS_ASIDE);
     rrci_hold_for_others(heap, ob, 0);
     rrci_whiten(&heap->machine, head);
     RRC_REFCNT(ob) += !has_reference;
-    head->is.word |= is_kept ? RRCI_GC_KEPT : 0;
+    head->is.word |= kept;
     rrci_forget_cleared(&heap->tracked, head);
-    if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL)
-        rrci_gc_move(heap, RRCI_WEAKREFS, ob);
-    else
-        rrci_gc_move(heap, (uintptr_t)rrci_list_to_wait_in(heap, ob), ob);
+    rrci_gc_move(heap, RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_WEAKREFS : rrci_list_to_wait_in(heap, ob), ob);
     rrci_watch(ob);
 }
 #else
@@ -5338,20 +5332,18 @@ static void rrci_trace_list(rrc_heap *heap, int kind, const char *function)
 {
     const rrci_list *list = &heap->links.list[kind];
     const int is_p = (kind & RRCI_O) == 0;
-    size_t first, i;
-    for (i = 0; i < list->count && i < 2 * RRCI_SEGMENT; i++)
+    size_t i, first = (list->count + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
+    for (i = first > 2 * RRCI_SEGMENT ? first - 2 * RRCI_SEGMENT : 0; i < list->count; i++)
         RRCI_PREFETCH(rrci_at(list, i)->ob);
-    for (first = 0; first < list->count; first += RRCI_SEGMENT) {
-        size_t count = rrci_segment_count(list, first);
-        size_t near_count = rrci_segment_count(list, first + RRCI_SEGMENT);
-        size_t far_count = rrci_segment_count(list, first + 2 * RRCI_SEGMENT);
-        const rrci_link *link = rrci_at(list, first);
-        const rrci_link *near_link = near_count > 0 ? rrci_at(list, first + RRCI_SEGMENT) : link;
-        const rrci_link *far_link = far_count > 0 ? rrci_at(list, first + 2 * RRCI_SEGMENT) : link;
-        for (i = 0; i < count; i++) {
-            if (i < far_count)
-                RRCI_PREFETCH(far_link[i].ob);
-            if (i < near_count && rrci_is_held(near_link[i].ob))
+    while (first > 0) {
+        const rrci_link *link, *near_link, *far_link;
+        first -= RRCI_SEGMENT;
+        link = rrci_at(list, first);
+        near_link = first >= RRCI_SEGMENT ? rrci_at(list, first - RRCI_SEGMENT) : link;
+        far_link = first >= 2 * RRCI_SEGMENT ? rrci_at(list, first - 2 * RRCI_SEGMENT) : link;
+        for (i = rrci_segment_count(list, first); i-- > 0;) {
+            RRCI_PREFETCH(far_link[i].ob);
+            if (!RRCI_MAY_BE_BIAS(RRC_REFCNT(near_link[i].ob)))
                 RRCI_PREFETCH_TO_WRITE(near_link[i].p);
             if (rrci_is_held(link[i].ob)) {
                 if (RRCI_UNLIKELY(RRCI_COUNT(link[i].ob) < RRC_REFCNT_FROM_PYPY || rrci_is_freed(link[i].ob))) {
@@ -5380,7 +5372,8 @@ static RRCI_NOINLINE void rrci_trace_held_wrappers(rrc_heap *heap, int kind)
 /* The same for the old lists, or the young ones. */
 static void rrci_trace_lists(rrc_heap *heap, int age, const char *function)
 {
-    rrci_trace_list(heap, RRCI_P_OLD | age, function);
+    if (heap->links.list[RRCI_P_OLD | age].count > 0)
+        rrci_trace_list(heap, RRCI_P_OLD | age, function);
     if (RRCI_PROXIES_HAVE_STATE)
         rrci_trace_list(heap, RRCI_O_OLD | age, function);
     if (RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap))) {
@@ -5536,7 +5529,8 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
     rrc_heap *heap = sweeper->heap;
     rrci_list *list = sweeper->list;
     size_t first, i, stop;
-    int moving = 0, only_young = heap->state == RRCI_MINOR && list < &heap->links.list[RRCI_P_YOUNG];
+    const int only_young = heap->state == RRCI_MINOR && list < &heap->links.list[RRCI_P_YOUNG];
+    int special = only_young;           /* some p's are passed over, or have moved */
     if (end > list->count)
         end = list->count;
     first = (end + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
@@ -5552,10 +5546,11 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
         for (i = rrci_segment_count(list, first); i-- > 0;) {
             rrc_gcref p = link[i].p, q;
             RRCI_PREFETCH(far_link[i].p);
-            if (moving)
+            if (special) {
+                if (only_young && !RRC_HOST_IS_YOUNG(heap, p))
+                    continue;
                 RRCI_PREFETCH_TO_WRITE(near_link[i].ob);
-            if (RRCI_UNLIKELY(only_young) && !RRC_HOST_IS_YOUNG(heap, p))
-                continue;
+            }
             q = RRC_HOST_SURVIVOR(heap, p);
 #ifdef RRC_DEBUG
             q = rrci_check_survivor(heap, list, &link[i], q, sweeper->function);
@@ -5563,11 +5558,13 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
                 rrci_error(heap, RRC_EHOOK, sweeper->function, link[i].ob, p,
                            "survivor gave a new address, but p's do not move in this collection; the old one is kept");
 #endif
+            if (q == p)
+                continue;
             if (q == NULL) {
                 rrci_sweep_dead(sweeper, first + i);
-            } else if (RRC_HOST_MOVES && q != p && !sweeper->in_slices) {
+            } else if (RRC_HOST_MOVES && !sweeper->in_slices) {
                 rrci_sweep_moved(sweeper, first + i, q);
-                moving = 1;
+                special = 1;
             }
         }
     }
@@ -5871,11 +5868,11 @@ RRCI_ALWAYS_INLINE void rrci_see(const rrci_search *search, rrc_object *ob, rrci
         rrci_tell(heap, ob, RRCI_NEWS_WEIGHED);
 }
 
-/* How many references to ob, when it was weighed, are not explained? */
+/* Twice the number of references to ob, when it was weighed, that are not explained. */
 RRCI_ALWAYS_INLINE intptr_t rrci_unexplained(const rrci_search *search, rrc_object *ob)
 {
     intptr_t refs = (intptr_t)rrci_gc_head_of(ob)->is.refs;
-    return (refs & 1) != 0 ? (refs - 1) / 2 : rrci_weight(search->heap, ob) + refs / 2;
+    return (refs & 1) != 0 ? refs - 1 : 2 * rrci_weight(search->heap, ob) + refs;
 }
 
 /* Can C's references to ob, which has a GC head, keep the p of its link? (Debug builds explain the others too:
@@ -6012,14 +6009,20 @@ static int rrci_leaves_out_alive(const rrci_search *search)
     return search->heap->machine.alive > 0 && (!RRCI_CHECKS || search->max != INTPTR_MAX);
 }
 
+/* Have all tracked objects been found alive? */
+static int rrci_all_found(const rrc_heap *heap)
+{
+    return heap->machine.alive + heap->tracked.holes == heap->tracked.list[RRCI_TRACKED].count;
+}
+
 /* Explain the references that the objects of this list own, from index `first` up to `end`. Returns where the
    slice ends. */
 static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size_t first, size_t end)
 {
     const int leaves_out = rrci_leaves_out_alive(search);
     rrc_object *ob, **place = NULL;
-    size_t i;
-    for (i = first; i < end && rrci_may_go_on(search); i++) {
+    size_t i = leaves_out && rrci_all_found(search->heap) ? end : first;
+    for (; i < end && rrci_may_go_on(search); i++) {
         ob = rrci_next_ob(list, i, &place);
         search->end--;
         if (RRCI_UNLIKELY(rrci_is_hole(ob)))
@@ -6040,12 +6043,6 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
     while ((ob = rrci_from_ring(search)) != NULL)
         rrci_explain_one(search, ob);
     return i;
-}
-
-/* Have all tracked objects been found alive? */
-static int rrci_all_found(const rrc_heap *heap)
-{
-    return heap->machine.alive + heap->tracked.holes == heap->tracked.list[RRCI_TRACKED].count;
 }
 
 /* Counts how often search.parent visits `target`, for the report. */
@@ -6235,14 +6232,6 @@ static RRCI_NOINLINE void rrci_visit_found(rrc_heap *heap)
     while ((ob = rrci_pop_gray(heap, &heap->machine.gray)) != NULL)
         rrci_blacken(&search, ob, rrci_visit_reach);
     heap->state = RRCI_OPEN;
-}
-
-/* Something outside the search has found ob. If the search is open, nobody else visits what ob refers to. */
-static RRCI_NOINLINE void rrci_find_alive(rrc_heap *heap, rrc_object *ob, uintptr_t level)
-{
-    rrci_make_alive(heap, ob, level);
-    if (heap->state == RRCI_OPEN)
-        rrci_visit_found(heap);
 }
 
 /* ---- the host is asked ---- */
@@ -6672,12 +6661,9 @@ static int rrci_is_in_doubt(const rrc_heap *heap)
 static size_t rrci_aside_part(rrc_heap *heap, int keeps, size_t max)
 {
     rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
-    size_t done;
-    if (heap->machine.cursor > list->count)
-        heap->machine.cursor = list->count;
-    for (done = 0; heap->machine.cursor > 0 && done < max; done++) {
-        size_t i = --heap->machine.cursor;
-        rrc_object *ob = *rrci_ob_at(list, i);
+    size_t done, i = heap->machine.cursor < list->count ? heap->machine.cursor : list->count;
+    for (done = 0; i > 0 && done < max; done++) {
+        rrc_object *ob = *rrci_ob_at(list, --i);
         rrci_gc_head *head;
         int is_kept;
         if (i >= RRCI_SEGMENT)
@@ -6706,6 +6692,7 @@ static size_t rrci_aside_part(rrc_heap *heap, int keeps, size_t max)
             rrci_set_aside(heap, ob);
         }
     }
+    heap->machine.cursor = i;
     return done;
 }
 
@@ -6781,10 +6768,12 @@ static void rrci_begin_machine(rrc_heap *heap, int searches)
     heap->machine.searched = (char)searches;
     heap->machine.scan = 0;
     heap->machine.tracked_first = heap->tracked.list[RRCI_TRACKED].count;
-    if (searches)
+    if (searches) {
         rrci_begin_stage(&heap->machine, RRCI_EXPLAIN);
-    else
+    } else {
         rrci_begin_links(heap, RRCI_ROOTS, RRCI_P_YOUNG);
+        heap->machine.plan = RRCI_NO_SEARCH;
+    }
 }
 
 /* Is there nothing to mark, in the host either? */
@@ -6987,11 +6976,8 @@ static void rrci_trace_whole(rrc_heap *heap, int is_early, int searches, const c
     if (goes_on) {
         heap->machine.stage = RRCI_DRAIN;
     } else {
-        if (!searches) {
-            if (heap->machine.searched || heap->machine.alive > 0)
-                rrci_reset_scratch(heap);
-            heap->machine.plan = RRCI_NO_SEARCH;
-        }
+        if (!searches && (heap->machine.searched || heap->machine.alive > 0))
+            rrci_reset_scratch(heap);
         rrci_begin_machine(heap, searches);
         if (heap->machine.searched)
             rrci_ask_first(&search);
@@ -7266,27 +7252,28 @@ static size_t rrci_aside_slice(rrc_heap *heap, size_t max)
 
 /* ---- what the host reports ---- */
 
-/* The host has marked the p of ob. */
+/* The host has marked the p of ob. If the search is open, nobody else visits what ob refers to. */
 static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_is_in_tracked(ob) && rrci_is_below(&heap->machine, rrci_gc_head_of(ob), heap->machine.keeping))
-        rrci_find_alive(heap, ob, heap->machine.keeping);
+    if (!rrci_is_in_tracked(ob) || !rrci_is_below(&heap->machine, rrci_gc_head_of(ob), heap->machine.keeping))
+        return;
+    rrci_make_alive(heap, ob, heap->machine.keeping);
+    if (heap->state == RRCI_OPEN)
+        rrci_visit_found(heap);
 }
 
-/* A collection that does not search ignores reports. */
+/* A collection that does not search ignores reports, and those that come too late. */
 RRCI_ALWAYS_INLINE int rrci_takes_reports(rrc_heap *heap)
 {
-    if (heap->machine.plan == RRCI_NO_SEARCH)
+    if (heap->machine.plan == RRCI_NO_SEARCH || heap->machine.stage >= RRCI_ASIDE
+        || (heap->state != heap->rest && heap->state != RRCI_MAJOR && heap->state != RRCI_MARKING
+            && heap->state != RRCI_OPEN))
         return 0;
-    if (rrci_in_slices(heap))
-        return rrci_is_searching(&heap->machine)
-            && (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_OPEN);
-    return (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
-            || heap->state == RRCI_OPEN)
-        && (heap->machine.plan == RRCI_SEARCH || rrci_wants_search(heap));
+    return heap->machine.plan == RRCI_SEARCH || rrci_wants_search(heap);
 }
 
-RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
+/* (The loop in which a host marks stays small.) */
+RRC_API RRCI_NOINLINE void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
     if (heap != NULL && ob != NULL && rrci_takes_reports(heap)) {
         heap->machine.host_reports |= RRCI_REPORTS;
@@ -7617,17 +7604,6 @@ static void rrci_end_in_slices(rrc_heap *heap, const char *function)
 
    They are emptied in this order. As what waits is watched, it is not looked at again: see >>cycles. */
 
-/* Take the last object out of the list where it waits, and back to RRCI_TRACKED. The caller owns its reference. */
-static rrc_object *rrci_take_waiting(rrc_heap *heap, rrci_gc_kind kind)
-{
-    const rrci_list *list = &heap->tracked.list[kind];
-    rrc_object *ob = *rrci_ob_at(list, list->count - 1);
-    if (list->count > RRCI_SEGMENT)
-        RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, list->count - 1 - RRCI_SEGMENT));
-    rrci_gc_return(heap, ob);
-    return ob;
-}
-
 /* Drop a reference that the header holds. */
 static void rrci_drop(rrc_heap *heap, rrc_object *ob)
 {
@@ -7645,7 +7621,7 @@ static void rrci_call_waiting(rrc_heap *heap, rrc_object *ob, rrci_gc_kind to,
     rrci_slot_call call;
     intptr_t count;
     heap->waiting.quota--;
-    rrci_gc_move(heap, (uintptr_t)to, ob);
+    rrci_gc_move(heap, to, ob);
     RRC_REFCNT(ob)++;                   /* as user code may untrack ob */
     RRC_REFCNT(ob) &= INTPTR_MAX;
     count = rrc_refcnt(ob);
@@ -7670,10 +7646,10 @@ static void rrci_finalize_waiting(rrc_heap *heap, rrc_object *ob)
 }
 
 /* All finalizers have run. */
-static void rrci_return_saved(rrc_heap *heap)
+static void rrci_return_saved(rrc_heap *heap, rrc_object *ob)
 {
-    rrc_object *ob = rrci_take_waiting(heap, RRCI_SAVED);
     heap->waiting.quota--;
+    rrci_gc_return(heap, ob);
     if (!rrci_hold_again(heap, ob))
         rrci_drop(heap, ob);
 }
@@ -7686,17 +7662,27 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
         rrci_clear_members(heap, ob);
 }
 
+/* Is the reference of its list the last one to ob, so that ob is deallocated when it is dropped, whatever happens? */
+static int rrci_is_last(rrc_heap *heap, rrc_object *ob)
+{
+    return rrci_references(heap, ob) == 1 && RRC_LINK(ob) == NULL && !rrci_is_finalizable(ob) && RRCI_IS_IDLE(heap)
+        && !RRCI_LISTENS(heap);
+}
+
 /* Clear a garbage object, if anything but its list refers to it, and drop the reference of the list. If C takes a
    reference to what is left, it is garbage no more. */
-static void rrci_clear_waiting(rrc_heap *heap, rrci_gc_kind kind)
+static void rrci_clear_waiting(rrc_heap *heap, rrc_object *ob)
 {
-    rrc_object *ob = rrci_take_waiting(heap, kind);
     rrci_slot_call call;
+    call.is_reached = 0;
     heap->waiting.quota -= !(rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 1);     /* (else when it leaves the queue) */
-    rrci_begin_slot(&heap->calls, &call, ob);
-    if (rrci_references(heap, ob) > 1)
-        RRC_HOST_GUARD(heap, rrci_call_clear, ob);
-    rrci_end_slot(&heap->calls, &call);
+    if (!rrci_is_last(heap, ob)) {
+        rrci_gc_return(heap, ob);
+        rrci_begin_slot(&heap->calls, &call, ob);
+        if (rrci_references(heap, ob) > 1)
+            RRC_HOST_GUARD(heap, rrci_call_clear, ob);
+        rrci_end_slot(&heap->calls, &call);
+    }
     if (rrci_is_tracked(ob) && !call.is_reached) {
         rrci_note_cleared(&heap->tracked, rrci_gc_head_of(ob));
         if (!RRCI_LISTENS(heap))
@@ -7740,27 +7726,31 @@ static void rrci_weigh_waiting(rrc_heap *heap)
 /* Do some work for one garbage object. Returns 0 if none waits. */
 static int rrci_do_garbage(rrc_heap *heap)
 {
-    rrci_gc_kind kind = RRCI_WEAKREFS;
+    const rrci_list *list = &heap->tracked.list[RRCI_WEAKREFS];
+    rrci_gc_kind kind;
     rrc_object *ob;
     if (heap->tracked.walking > 0 || rrci_is_sweeping(heap) || heap->rest == RRCI_LAYER_RESTS
         || rrci_count_waiting(heap) == 0)
         return 0;
-    while (heap->tracked.list[kind].count == 0)
-        kind = (rrci_gc_kind)(kind + 1);
-    ob = *rrci_ob_at(&heap->tracked.list[kind], heap->tracked.list[kind].count - 1);
-    if (kind != heap->waiting.working && heap->tracked.wrappers > 0) {
+    while (list->count == 0)
+        list++;
+    ob = *rrci_ob_at(list, list->count - 1);
+    kind = (rrci_gc_kind)rrci_gc_list(rrci_gc_head_of(ob));
+    if (list->count > RRCI_SEGMENT)
+        RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, list->count - 1 - RRCI_SEGMENT));
+    if (heap->tracked.wrappers > 0 && kind != heap->waiting.working) {
         heap->waiting.working = kind;
         rrci_weigh_waiting(heap);
+    } else if (kind >= RRCI_OWNERS) {
+        rrci_clear_waiting(heap, ob);
     } else if (kind == RRCI_WEAKREFS) {
         rrci_call_waiting(heap, ob, rrci_list_to_wait_in(heap, ob), RRC_TYPE(ob)->tp_clear_weakrefs);
     } else if (kind == RRCI_FINALIZE && !rrci_is_finalizable(ob)) {
         rrci_gc_move(heap, RRCI_SAVED, ob);     /* (rrc_gc_set_finalized was called meanwhile) */
     } else if (kind == RRCI_FINALIZE) {
         rrci_finalize_waiting(heap, ob);
-    } else if (kind == RRCI_SAVED) {
-        rrci_return_saved(heap);
     } else {
-        rrci_clear_waiting(heap, kind);
+        rrci_return_saved(heap, ob);
     }
     return 1;
 }

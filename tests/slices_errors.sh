@@ -89,10 +89,10 @@ control entries_move dict "$(in_function rrci_gc_take_out 's/kind == RRCI_TRACKE
 control gray_entries_are_lost dict "$(in_function rrci_gc_take_out 's/rrci_hole(head->is.refs)/rrci_hole(0)/')"
 control holes_at_the_end_stay dict "$(in_function rrci_gc_take_out 's/for (; heap->tracked.holes > 0 /for (; 0 /')"
 control the_alive_are_not_gray dict "$(in_function rrci_make_alive 's/rrci_push_gray(heap, &heap->machine.gray, ob);/;/')"
-control reports_are_ignored dict "$(in_function rrci_marked_ob 's/rrci_find_alive(heap, ob, heap->machine.keeping);/;/')"
+control reports_are_ignored dict "$(in_function rrci_marked_ob 's/rrci_make_alive(heap, ob, heap->machine.keeping);/;/')"
 control what_is_tracked_meanwhile_is_explained dict "$(in_function rrci_single 's/heap->machine.tracked_first/heap->tracked.list[RRCI_TRACKED].count/g')
 $(no_change rrc_gc_track)"
-control counts_are_read_late dict "$(in_function rrci_unexplained 's/? (refs - 1) \/ 2/? rrc_refcnt(ob) - (rrc_refcnt(ob) - (refs - 1) \/ 2 > 0)/')"
+control counts_are_read_late dict "$(in_function rrci_unexplained 's/? refs - 1/? 2 * (rrc_refcnt(ob) - (rrc_refcnt(ob) - (refs - 1) \/ 2 > 0))/')"
 control a_search_given_up_leaves_scratch_words dict "$(in_function rrci_root_link 's/heap->machine.searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob)/rrci_unexplained(search, ob)/')"
 control a_pause_leaves_scratch_words dict "$(in_function rrci_pause_slices '/rrci_reset_scratch/d')"
 control roots_of_some_links_only dict "$(in_function rrci_single 's/ && !rrci_next_links(heap)//')"

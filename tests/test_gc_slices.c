@@ -525,6 +525,23 @@ static void a_young_p_is_kept(void)
     host_close(h);
 }
 
+/* What the host reports after rrc_major_collection_keep comes too late. */
+static void garbage_is_reported_too_late(void)
+{
+    host *h = open_simple();
+    rrc_object *ring[2];
+
+    knot_ring(h, &Knot, 2, ring);
+    only_the_verdict(h);
+    host_major_keep(h);
+    rrc_marked_ob(h->heap, ring[0]);
+    rrc_marked_ob(h->heap, ring[1]);
+    all_is_swept(h);
+    check_int(h->deallocs, 2);
+    check_int(rrc_check(h->heap), RRC_OK);
+    host_close(h);
+}
+
 /* C has a pointer to garbage, takes a reference, and untracks the object before it is set aside. */
 static void garbage_is_untracked_before_it_waits(void)
 {
@@ -2047,7 +2064,8 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(a_bias_can_be_forgotten), UNIT(static_objects_are_alive), UNIT(gray_objects_leave),
            UNIT(links_of_the_dead), UNIT(garbage_is_linked_at_once), UNIT(reports_in_a_minor),
            UNIT(what_is_read_is_not_traced),
-           UNIT(garbage_loses_its_p_in_a_minor), UNIT(a_young_p_is_kept), UNIT(garbage_is_untracked_before_it_waits),
+           UNIT(garbage_loses_its_p_in_a_minor), UNIT(a_young_p_is_kept),
+           UNIT(garbage_is_untracked_before_it_waits), UNIT(garbage_is_reported_too_late),
            UNIT(a_pointer_untracks_garbage), UNIT(a_walk_untracks_garbage),
            UNIT(late_garbage_gets_a_proxy), UNIT(late_garbage_gets_a_view), UNIT(what_is_kept_gets_a_proxy),
            UNIT(what_is_kept_gets_a_view), UNIT(what_is_read_while_garbage_is_kept_gets_a_view),

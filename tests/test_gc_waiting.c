@@ -218,6 +218,38 @@ static void linked_without_a_bias_in_a_walk(void)
     host_close(h);
 }
 
+/* Garbage whose proxy lives on for other garbage, and whose link lacks its bias. When its list drops it, it keeps its
+   link. */
+static void garbage_that_lacks_its_bias(void)
+{
+    host_options options = { .unchecked = 1, .keeps = 1 };
+    host *h = host_open(&options);
+    size_t p = host_new(h, HOST_OLD), proxy = host_new(h, HOST_OLD);
+    rrc_object *owner = knot_new(h, &Knot, 1), *view = knot_new(h, &Knot, 2), *ob = knot_new(h, &Knot, 3);
+
+    knot_tie(h, owner, 0, owner);
+    knot_tie(h, owner, 1, view);
+    knot_tie(h, view, 0, ob);
+    ob_link(h, P, p, view, FULL);
+    host_point(h, p, 0, proxy);
+    check_int(rrc_create_link_pyobj(h->heap, host_at(h, proxy), ob), RRC_OK);
+    rrc_decref(h->heap, view);
+    rrc_decref(h->heap, ob);
+    rrc_decref(h->heap, owner);
+    host_major(h);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->deallocs, 2);
+    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, proxy));
+    check_int(rrc_refcnt(ob), 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    host_major(h);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->deallocs, 3);
+    h->log_read = h->log_count;
+    forget_events(h);
+    host_close(h);
+}
+
 /* What nobody but the list refers to cannot be given away. */
 static void the_reference_of_the_list_is_not_given(void)
 {
@@ -778,7 +810,7 @@ static void wrong_at_the_third_time(void)
 #endif
 
 UNIT_GROUP(gc_waiting,
-    UNIT(garbage_with_markers), UNIT(linked_without_a_bias_in_a_walk),
+    UNIT(garbage_with_markers), UNIT(linked_without_a_bias_in_a_walk), UNIT(garbage_that_lacks_its_bias),
     UNIT(a_link_without_a_bias_is_no_garbage), UNIT(the_reference_of_the_list_is_not_given),
     UNIT(a_walk_makes_the_batch_void), UNIT(a_collection_makes_the_batch_void), UNIT(the_batch_stays_the_same),
     UNIT(a_finalizer_untracks_others), UNIT(a_finalizer_lets_others_go), UNIT(a_dealloc_untracks_what_was_kept),
