@@ -2255,7 +2255,7 @@ RRC_LUA_API void rrc_lua_check_callback(lua_State *L, int arg)
 }
 
 /* The spare proxy gets the class of this type, which is known. */
-static void rrcl_dress_spare(lua_State *L, rrcl_state *state, const rrc_type *type)
+RRC_INLINE void rrcl_dress_spare(lua_State *L, rrcl_state *state, const rrc_type *type)
 {
     if (state->spare_type != type) {
         state->spare_info = rrcl_class_of(L, state, type);
@@ -2271,7 +2271,7 @@ static void rrcl_dress_spare(lua_State *L, rrcl_state *state, const rrc_type *ty
 /* Make a proxy without an object, of this type's class, if there is none. So nothing is to be allocated when an object
    gets it. (From 5.2 on, a __gc that comes later makes Lua look for the proxy among all that is new. So it has a class
    from the start: that of the next object, mostly.) Raises. */
-static void rrcl_need_spare(lua_State *L, rrcl_state *state, const rrc_type *type)
+RRC_INLINE void rrcl_need_spare(lua_State *L, rrcl_state *state, const rrc_type *type)
 {
     rrcl_before_allocating(L, state);
     if (state->spare_type != type)
