@@ -2155,7 +2155,7 @@ static int rrci_error(const rrc_heap *heap, int code, const char *function,
 }
 
 /* May a function of this group be called now? Returns RRC_OK, or the logged code. */
-static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
+static inline int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
 {
     static const struct {
         unsigned    allowed;
@@ -2398,8 +2398,6 @@ static RRCI_NOINLINE int rrci_reserve_lists(rrc_heap *heap, size_t more, size_t 
 
 /* ---- lists ---- */
 
-#define RRCI_NONE ((size_t)-1)
-
 static rrci_link *rrci_at(const rrci_list *list, size_t index)
 {
     return &list->chunk[index / RRC_CHUNK_LINKS]->link[index % RRC_CHUNK_LINKS];
@@ -2428,7 +2426,7 @@ static RRCI_NOINLINE rrci_list *rrci_look_in_place(rrc_heap *heap, rrc_gcref p, 
     return *index < list->count && rrci_at(list, *index)->p == p ? list : NULL;
 }
 
-static void rrci_append(rrc_heap *heap, rrci_list *list, rrci_link link)
+static inline void rrci_append(rrc_heap *heap, rrci_list *list, rrci_link link)
 {
     if (list->count % RRC_CHUNK_LINKS == 0)
         list->chunk[list->count / RRC_CHUNK_LINKS] = rrci_take_chunk(&heap->memory);
@@ -2438,7 +2436,7 @@ static void rrci_append(rrc_heap *heap, rrci_list *list, rrci_link link)
 }
 
 /* Remove record `index` by moving the last one to its place. */
-static void rrci_remove(rrc_heap *heap, rrci_list *list, size_t index)
+static inline void rrci_remove(rrc_heap *heap, rrci_list *list, size_t index)
 {
     list->count--;
     *rrci_at(list, index) = *rrci_at(list, list->count);
@@ -2545,7 +2543,7 @@ static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
 }
 
 /* The memory of an object of rrc_new, with its heads. Returns 0 for others. */
-static size_t rrci_bytes_of(const rrc_heap *heap, rrc_object *ob)
+static inline size_t rrci_bytes_of(const rrc_heap *heap, rrc_object *ob)
 {
     const rrc_type *type;
     size_t heads;
@@ -2816,7 +2814,7 @@ static void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
     }
 }
 
-static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_take_out(heap, ob);
     rrci_gc_place(rrci_gc_head_of(ob), RRCI_UNTRACKED, 0);
@@ -2841,14 +2839,10 @@ static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
 
 static void rrci_set_uncollectable(rrci_tracked *tracked, rrci_gc_head *head, int on)
 {
-    int was = (head->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
-    if (was == on)
+    if (on == ((head->is.word & RRCI_GC_UNCOLLECTABLE) != 0))
         return;
     head->is.word ^= RRCI_GC_UNCOLLECTABLE;
-    if (on)
-        tracked->uncollectable++;
-    else
-        tracked->uncollectable--;
+    tracked->uncollectable += on ? 1 : SIZE_MAX;
 }
 
 static void rrci_forget_cleared(rrci_tracked *tracked, rrci_gc_head *head)
@@ -3031,11 +3025,12 @@ RRCI_ALWAYS_INLINE uint32_t *rrci_home(const rrci_dict *dict, uint32_t hash, uin
 
 /* The records of a key, one after the other. */
 typedef struct rrci_probe {
-    const uint32_t *group;
-    uint32_t mask;              /* the bits of an index */
-    unsigned matches;           /* words of the group that are left */
-    uint32_t chained;           /* the next one of the chain, plus 1 */
-    size_t   index;             /* of the one that was found last */
+    uint32_t *group;
+    unsigned  matches;          /* words of the group that are left */
+    uint32_t  chained, *chain;  /* the next one of the chain, plus 1, and where that is */
+    uint32_t *word;             /* where the one that was found last is ... */
+    uint32_t  mask;             /* ... and the bits of the index there: all bits if it is in the chain */
+    size_t    index;            /* its index */
 } rrci_probe;
 
 RRCI_ALWAYS_INLINE void rrci_begin_probe(rrci_probe *probe, const rrci_list *list, rrc_gcref p)
@@ -3044,7 +3039,8 @@ RRCI_ALWAYS_INLINE void rrci_begin_probe(rrci_probe *probe, const rrci_list *lis
     RRC_ASSERT(list->dict.on && list->count > 0);
     probe->group = rrci_home(&list->dict, hash, &probe->mask);
     probe->matches = rrci_group_match(probe->group, hash, ~probe->mask);
-    probe->chained = probe->group[RRCI_CHAIN];
+    probe->chain = probe->group + RRCI_CHAIN;
+    probe->chained = *probe->chain;
 }
 
 /* The next record, or NULL. (An empty word looks like one of index -1.) */
@@ -3053,8 +3049,9 @@ RRCI_ALWAYS_INLINE const rrci_link *rrci_next_probe(rrci_probe *probe, const rrc
     const rrci_link *link;
     uint32_t number;
     while (probe->matches != 0) {
-        number = probe->group[rrci_lowest_bit(probe->matches)] & probe->mask;
+        probe->word = probe->group + rrci_lowest_bit(probe->matches);
         probe->matches &= probe->matches - 1;
+        number = *probe->word & probe->mask;
         if (number == 0)
             continue;
         probe->index = (size_t)number - 1;
@@ -3063,8 +3060,11 @@ RRCI_ALWAYS_INLINE const rrci_link *rrci_next_probe(rrci_probe *probe, const rrc
             return link;
     }
     while (probe->chained != 0) {
+        probe->word = probe->chain;
+        probe->mask = ~(uint32_t)0;
         probe->index = (size_t)probe->chained - 1;
-        probe->chained = *rrci_word(&list->dict.next, probe->index);
+        probe->chain = rrci_word(&list->dict.next, probe->index);
+        probe->chained = *probe->chain;
         link = rrci_at(list, probe->index);
         if (link->p == p)
             return link;
@@ -3072,8 +3072,16 @@ RRCI_ALWAYS_INLINE const rrci_link *rrci_next_probe(rrci_probe *probe, const rrc
     return NULL;
 }
 
-/* The index of the record of p and ob, or RRCI_NONE. (A p can have several O links.) */
-static size_t rrci_dict_find(const rrci_list *list, rrc_gcref p, const rrc_object *ob)
+/* Where a link is. */
+typedef struct rrci_spot {
+    rrci_list *list;
+    size_t     index;
+    uint32_t  *word;            /* in the dictionary of the list, if that is on ... */
+    uint32_t   mask;            /* ... and the bits of the index there: all bits if it is in a chain */
+} rrci_spot;
+
+/* Find the record of p and ob. (A p can have several O links.) */
+static int rrci_dict_find(rrci_list *list, rrc_gcref p, const rrc_object *ob, rrci_spot *spot)
 {
     const rrci_link *link;
     rrci_probe probe;
@@ -3081,7 +3089,13 @@ static size_t rrci_dict_find(const rrci_list *list, rrc_gcref p, const rrc_objec
     do
         link = rrci_next_probe(&probe, list, p);
     while (link != NULL && link->ob != ob);
-    return link != NULL ? probe.index : RRCI_NONE;
+    if (link == NULL)
+        return 0;
+    spot->list = list;
+    spot->index = probe.index;
+    spot->word = probe.word;
+    spot->mask = probe.mask;
+    return 1;
 }
 
 static void rrci_dict_insert(const rrci_dict *dict, size_t index, rrc_gcref p)
@@ -3110,19 +3124,18 @@ static uint32_t *rrci_dict_place(const rrci_dict *dict, size_t index, rrc_gcref 
     return place;
 }
 
-static void rrci_dict_remove(const rrci_dict *dict, size_t index, rrc_gcref p)
+/* Where record `index` is. */
+RRCI_ALWAYS_INLINE rrci_spot rrci_spot_at(rrci_list *list, size_t index)
 {
-    uint32_t mask, *place = rrci_dict_place(dict, index, p, &mask);
-    *place = ~mask != 0 ? 0 : *rrci_word(&dict->next, index);
+    rrci_spot spot = { list, index, NULL, 0 };
+    if (list->dict.on)
+        spot.word = rrci_dict_place(&list->dict, index, rrci_at(list, index)->p, &spot.mask);
+    return spot;
 }
 
-/* Record `from` is about to move to `to`, which was removed. */
-static void rrci_dict_renumber(const rrci_dict *dict, size_t from, size_t to, rrc_gcref p)
+RRCI_ALWAYS_INLINE void rrci_dict_remove(rrci_spot spot)
 {
-    uint32_t mask, *place = rrci_dict_place(dict, from, p, &mask);
-    *place = (*place & ~mask) | ((uint32_t)to + 1);
-    if (~mask == 0)
-        *rrci_word(&dict->next, to) = *rrci_word(&dict->next, from);
+    *spot.word = ~spot.mask != 0 ? 0 : *rrci_word(&spot.list->dict.next, spot.index);
 }
 
 /* ---- its growth ---- */
@@ -3139,14 +3152,15 @@ static void rrci_take_group(const rrci_dict *dict, size_t number, uint32_t *take
 static void rrci_insert_taken(const rrci_list *list, const uint32_t *taken, uint32_t mask)
 {
     const rrci_dict *dict = &list->dict;
+    const unsigned used = RRCI_IN_GROUP & ~rrci_group_match(taken, 0, ~(uint32_t)0);
     uint32_t number, next;
-    size_t i;
-    for (i = 0; i < RRCI_CHAIN; i++)
-        if (taken[i] != 0)
-            RRCI_PREFETCH(rrci_at(list, (taken[i] & mask) - 1));
-    for (i = 0; i < RRCI_CHAIN; i++)
-        if (taken[i] != 0)
-            rrci_dict_insert(dict, (taken[i] & mask) - 1, rrci_at(list, (taken[i] & mask) - 1)->p);
+    unsigned bits;
+    for (bits = used; bits != 0; bits &= bits - 1)
+        RRCI_PREFETCH(rrci_at(list, (taken[rrci_lowest_bit(bits)] & mask) - 1));
+    for (bits = used; bits != 0; bits &= bits - 1) {
+        number = taken[rrci_lowest_bit(bits)] & mask;
+        rrci_dict_insert(dict, number - 1, rrci_at(list, number - 1)->p);
+    }
     for (number = taken[RRCI_CHAIN]; number != 0; number = next) {
         next = *rrci_word(&dict->next, number - 1);
         rrci_dict_insert(dict, number - 1, rrci_at(list, number - 1)->p);
@@ -3195,24 +3209,17 @@ static void rrci_dict_shrink(rrci_list *list)
     rrci_insert_taken(list, low, mask);
 }
 
-/* Insert record `index`, for which there is room. */
-static void rrci_dict_add(rrci_list *list, size_t index)
-{
-    if (index >= list->dict.homes * RRCI_LOAD)
-        rrci_dict_grow(list);
-    rrci_dict_insert(&list->dict, index, rrci_at(list, index)->p);
-}
-
-/* Insert the records from `first` on, and prefetch the place of each while those before it are inserted. */
+/* Insert the records from `first` on, for which there is room, and prefetch the place of each while those before it are
+   inserted. */
 static void rrci_dict_add_all(rrci_list *list, size_t first)
 {
     size_t i, end = list->count + RRCI_AHEAD;
     uint32_t mask;
-    if (list->dict.homes == 0)
+    while (list->dict.homes * RRCI_LOAD < list->count)
         rrci_dict_grow(list);
     for (i = first; i < end; i++) {
         if (i >= first + RRCI_AHEAD)
-            rrci_dict_add(list, i - RRCI_AHEAD);
+            rrci_dict_insert(&list->dict, i - RRCI_AHEAD, rrci_at(list, i - RRCI_AHEAD)->p);
         if (i < list->count)
             RRCI_PREFETCH_TO_WRITE(rrci_home(&list->dict, rrci_hash(rrci_at(list, i)->p), &mask));
     }
@@ -3260,70 +3267,78 @@ static size_t rrci_trim(rrc_heap *heap, size_t max)
 static void rrci_add_link(rrc_heap *heap, rrci_list *list, rrci_link link)
 {
     rrci_append(heap, list, link);
-    if (list->dict.on)
-        rrci_dict_add(list, list->count - 1);
+    if (!list->dict.on)
+        return;
+    if (list->count > list->dict.homes * RRCI_LOAD)
+        rrci_dict_grow(list);
+    rrci_dict_insert(&list->dict, list->count - 1, link.p);
 }
 
-/* Record `index` is about to be removed, and the last one to take its place. */
-static RRCI_NOINLINE void rrci_drop_key(rrci_list *list, size_t index)
+/* Remove a record of a list with a dictionary. The last one takes its place. */
+static RRCI_NOINLINE void rrci_drop_key(rrc_heap *heap, const rrci_spot *spot)
 {
+    rrci_list *list = spot->list;
     const rrci_dict *dict = &list->dict;
-    size_t last = list->count - 1;
+    size_t index = spot->index, last = list->count - 1;
+    rrci_dict_remove(*spot);
+    if (index != last) {
+        uint32_t mask, *word = rrci_dict_place(dict, last, rrci_at(list, last)->p, &mask);
+        *word = (*word & ~mask) | ((uint32_t)index + 1);
+        if (~mask == 0)
+            *rrci_word(&dict->next, index) = *rrci_word(&dict->next, last);
+    }
+    rrci_remove(heap, list, index);
     if (dict->homes > 1 && last < dict->homes * (RRCI_LOAD / 6))
         rrci_dict_shrink(list);
-    rrci_dict_remove(dict, index, rrci_at(list, index)->p);
-    if (index != last)
-        rrci_dict_renumber(dict, last, index, rrci_at(list, last)->p);
 }
 
-/* Remove record `index`. */
-static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index)
+/* ... of any list. */
+RRCI_ALWAYS_INLINE void rrci_drop_link(rrc_heap *heap, rrci_spot spot)
 {
-    if (list->dict.on)
-        rrci_drop_key(list, index);
-    rrci_remove(heap, list, index);
+    if (spot.list->dict.on)
+        rrci_drop_key(heap, &spot);
+    else
+        rrci_remove(heap, spot.list, spot.index);
 }
 
-/* The index of ob's link in this list, found without a dictionary; or RRCI_NONE. */
-static size_t rrci_look_for_ob(const rrci_list *list, const rrc_object *ob)
+/* Find ob's link in this list without a dictionary. */
+static int rrci_look_for_ob(rrci_list *list, const rrc_object *ob, rrci_spot *spot)
 {
-    size_t i;
-    for (i = 0; i < list->count; i++)
-        if (rrci_at(list, i)->ob == ob)
-            return i;
-    return RRCI_NONE;
+    spot->list = list;
+    for (spot->index = 0; spot->index < list->count; spot->index++)
+        if (rrci_at(list, spot->index)->ob == ob)
+            return 1;
+    return 0;
 }
 
-/* Only the first search of a long list makes an optional dictionary. If a list is short, if a collection is changing it
-   or if memory is lacking, it is searched from its beginning. */
-static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
+/* Only the first search of a long list makes an optional dictionary, and not in a collection. If there is none, because
+   the list is short or memory is lacking, the list is searched from its beginning. */
+static int rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob, rrci_spot *spot)
 {
     rrci_dict *dict = &list->dict;
-    if (RRCI_HAS_PLACES(heap) || rrci_in_collection(heap))
-        return rrci_look_for_ob(list, ob);
-    if (!dict->on && list->count > RRCI_AHEAD && rrci_dict_reserve(heap, dict, list->count) == RRC_OK)
+    if (!dict->on && list->count > RRCI_AHEAD && !RRCI_HAS_PLACES(heap) && !rrci_in_collection(heap)
+        && rrci_dict_reserve(heap, dict, list->count) == RRC_OK)
         rrci_dict_fill(list, 0);
     if (!dict->on)
-        return rrci_look_for_ob(list, ob);
+        return rrci_look_for_ob(list, ob, spot);
     dict->asked = 1;
-    return rrci_dict_find(list, RRC_LINK(ob), ob);
+    return rrci_dict_find(list, RRC_LINK(ob), ob, spot);
 }
 
-/* The list and index of the link of ob, whose link field is not NULL; NULL if it has none. (The maker of a link may have
-   forgotten the bias, and the link field of a static object may have a marker.) */
-static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
+/* Find the link of ob, whose link field is not NULL. Returns 0 if it has none. (The maker of a link may have forgotten
+   the bias, and the link field of a static object may have a marker.) */
+static int rrci_find_link(rrc_heap *heap, rrc_object *ob, rrci_spot *spot)
 {
-    int i;
+    rrci_list *list = &heap->links.list[RRCI_LISTS];
     if (RRCI_UNLIKELY(RRCI_HAS_PLACES(heap)) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
-        && RRC_LINK(ob) != heap->links.marker)
-        return rrci_look_in_place(heap, RRC_LINK(ob), index);
-    for (i = RRCI_LISTS - 1; i >= 0; i--) {
-        rrci_list *list = &heap->links.list[i];
-        *index = list->count > 0 ? rrci_find_ob(heap, list, ob) : RRCI_NONE;
-        if (*index != RRCI_NONE)
-            return list;
+        && RRC_LINK(ob) != heap->links.marker) {
+        spot->list = rrci_look_in_place(heap, RRC_LINK(ob), &spot->index);
+        return spot->list != NULL;
     }
-    return NULL;
+    while (list-- > heap->links.list)
+        if (list->count > 0 && rrci_find_ob(heap, list, ob, spot))
+            return 1;
+    return 0;
 }
 
 /* The ob of p in a P list, or NULL. */
@@ -3395,12 +3410,7 @@ RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
     rrci_queue *queue = &heap->waiting.queue;
     if (queue->tail == NULL || queue->tail_index == RRCI_CHUNK_QUEUED) {
         rrci_chunk *chunk = rrci_take_chunk(&heap->memory);
-        if (queue->tail == NULL) {
-            queue->head = chunk;
-            queue->head_index = 0;
-        } else {
-            queue->tail->queue.next = chunk;
-        }
+        *(queue->tail == NULL ? &queue->head : &queue->tail->queue.next) = chunk;
         queue->tail = chunk;
         queue->tail_index = 0;
     }
@@ -3428,11 +3438,9 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
         return NULL;
     ob = chunk->queue.ob[queue->head_index++];
     queue->count--;
-    if (queue->count == 0) {
-        queue->head = queue->tail = NULL;
-        rrci_give_chunk(&heap->memory, chunk);
-    } else if (queue->head_index == RRCI_CHUNK_QUEUED) {
-        queue->head = chunk->queue.next;
+    if (queue->count == 0 || queue->head_index == RRCI_CHUNK_QUEUED) {
+        queue->head = queue->count > 0 ? chunk->queue.next : NULL;
+        queue->tail = queue->count > 0 ? queue->tail : NULL;
         queue->head_index = 0;
         rrci_give_chunk(&heap->memory, chunk);
     }
@@ -4379,22 +4387,28 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
 /* When the last object of a heap that has ended is freed, free the heap itself. */
 static void rrci_end_husk(rrc_heap *heap)
 {
-    if (heap->state == RRCI_HUSK && heap->counters.objects <= 0 && heap->calls.depth == 0) {
+    if (RRCI_UNLIKELY(heap->state == RRCI_HUSK) && heap->counters.objects <= 0 && heap->calls.depth == 0) {
         rrc_desc desc = heap->desc;
         rrci_free(&desc, heap, sizeof *heap);
     }
 }
 
-/* Drop a reference. Was it the last one? Then what ob owns must stay until its dealloc has run: the layer is told. */
-static int rrci_drop_one(rrc_heap *heap, rrc_object *ob)
+/* Has ob lost its last reference? Then what it owns must stay until its dealloc has run: the layer is told. */
+RRCI_ALWAYS_INLINE int rrci_is_dying(rrc_heap *heap, rrc_object *ob)
 {
-    RRC_REFCNT(ob)--;
     if (RRCI_COUNT(ob) != 0)
         return 0;
     if (RRC_REFCNT(ob) < 0)
         rrci_end_watch(heap, ob);
     RRC_REFCNT(ob) = 0;
     return 1;
+}
+
+/* Drop a reference. Was it the last one? */
+static int rrci_drop_one(rrc_heap *heap, rrc_object *ob)
+{
+    RRC_REFCNT(ob)--;
+    return rrci_is_dying(heap, ob);
 }
 
 /* Debug builds know: does ob wait for rrc_run_pending, in the queue or elsewhere, which owns a reference? */
@@ -4413,13 +4427,13 @@ static int rrci_is_owned(rrc_object *ob)
 static int rrci_may_del(rrc_heap *heap, rrc_object *ob, const rrci_slot_call *call, const char *function)
 {
     int is_owned, code = RRC_OK;
-    size_t index;
+    rrci_spot spot;
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
     is_owned = call != NULL || rrci_is_owned(ob);
     if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
         || (RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->links.marker && !rrci_is_odd(RRC_LINK(ob))
-            && rrci_find_link(heap, ob, &index) != NULL))
+            && rrci_find_link(heap, ob, &spot)))
         code = rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
     else if (RRCI_COUNT(ob) > !is_owned)
         code = rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
@@ -4436,9 +4450,11 @@ static int rrci_may_del(rrc_heap *heap, rrc_object *ob, const rrci_slot_call *ca
 RRCI_ALWAYS_INLINE rrc_object *rrci_free_block(rrc_heap *heap, rrc_object *ob, rrci_slot_call *call)
 {
     const rrc_type *type = RRC_TYPE(ob);
-    size_t size = rrci_bytes_of(heap, ob);
     int is_sized = rrci_is_sized(ob, type);
-    char *memory = (char *)ob - rrci_bytes_before(heap, type, is_sized);
+    size_t before = rrci_bytes_before(heap, type, is_sized);
+    char *memory = (char *)ob - before;
+    size_t size = is_sized ? ((rrci_var_head *)(void *)memory)->is.size
+                : type->tp_basicsize > 0 ? before + type->tp_basicsize : 0;
     if (rrci_is_tracked(ob))
         rrci_untrack(heap, ob);
     rrci_is_gone(heap, ob);
@@ -4462,13 +4478,11 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_free_block(rrc_heap *heap, rrc_object *ob, r
 #endif
     }
     rrci_free_memory(heap, memory, size);
-    if (type->tp_basicsize == 0 || (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) == 0)
-        return NULL;
-    return (rrc_object *)(uintptr_t)type;
+    return type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0 ? (rrc_object *)(uintptr_t)type : NULL;
 }
 
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);     /* of a heap type: see >>deallocation */
-static RRCI_NOINLINE void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
+RRCI_ALWAYS_INLINE void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
 
 static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 {
@@ -4546,16 +4560,12 @@ static void rrci_drop_quietly(rrc_heap *heap, rrc_object *ob)
    bias. Add it now, because p still needs ob. */
 static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
 {
-    const rrci_list *list;
-    size_t index;
+    rrci_spot spot;
     rrc_gcref link = RRC_LINK(ob);
-    if (link == NULL || link == heap->links.marker || rrci_is_odd(link))
-        return 0;
-    list = rrci_find_link(heap, ob, &index);
-    if (list == NULL)
+    if (link == NULL || link == heap->links.marker || rrci_is_odd(link) || !rrci_find_link(heap, ob, &spot))
         return 0;
     RRC_REFCNT(ob) = RRC_REFCNT_FROM_PYPY;
-    rrci_error(heap, RRC_EREFCNT, "rrc_decref", ob, rrci_at(list, index)->p,
+    rrci_error(heap, RRC_EREFCNT, "rrc_decref", ob, rrci_at(spot.list, spot.index)->p,
                "the count of a linked object dropped to zero; the bias was put in");
     return 1;
 }
@@ -4649,17 +4659,16 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
 {
     rrc_object *waiting = heap->waiting.later;
-    int is_counted = heap->waiting.running && rrci_is_tracked(ob)
-                  && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0;
+    size_t units = heap->waiting.running        /* (what was cleared has been counted) */
+                && !(rrci_is_tracked(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0);
     if (rrci_slot_call_of(&heap->calls, ob) != NULL || (RRC_LINK(ob) != NULL && rrci_bias_was_forgotten(heap, ob)))
         return;
     if (rrci_in_collection(heap) || heap->state == RRCI_LAYER_RUNS || heap->calls.depth >= RRC_DEALLOC_DEPTH
-        || (heap->waiting.running && heap->waiting.quota == 0 && !is_counted)) {
+        || heap->waiting.quota < units) {
         rrci_defer(heap, ob);
         return;
     }
-    if (heap->waiting.running && !is_counted)   /* (what was cleared has been counted) */
-        heap->waiting.quota--;
+    heap->waiting.quota -= units;
     rrci_dealloc(heap, ob);
     if (heap->calls.depth > 0 || heap->waiting.running)
         return;
@@ -4746,8 +4755,8 @@ RRCI_ALWAYS_INLINE int rrci_apply_rule(rrc_heap *heap, rrc_object *ob, intptr_t 
     }
     if (count >= RRC_REFCNT_IMMORTAL)
         return 1;
-    count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
-    RRC_REFCNT(ob) = count | (RRC_REFCNT(ob) & INTPTR_MIN);
+    RRC_REFCNT(ob) -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
+    count = RRCI_COUNT(ob);
     if (listens && (count == 0 || is_layers) && rrci_is_in_tracked(ob) && rrci_outside(heap, ob) > 0) {
         /* (If it was watched, only the dead hold it: one of them may go by its count, and drop it. While it was
            linked, it was not held.) */
@@ -4776,7 +4785,6 @@ static RRCI_NOINLINE int rrci_apply_rule_and_tell(rrc_heap *heap, rrc_object *ob
 static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     intptr_t count = RRCI_COUNT(ob);
-    int is_there;
     if (RRCI_UNLIKELY(count < RRC_REFCNT_FROM_PYPY || rrci_is_freed(ob))) {
         /* The count is wrong, so that others may still use ob. */
         rrci_refcount_error(heap, function, ob, rrci_is_freed(ob) ? NULL : RRC_LINK(ob));
@@ -4784,27 +4792,24 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
             RRC_LINK(ob) = NULL;
         return;
     }
-    if (RRCI_UNLIKELY(RRCI_LISTENS(heap)))
-        is_there = rrci_apply_rule_and_tell(heap, ob, count);
-    else
-        is_there = rrci_apply_rule(heap, ob, count, 0, 0);
-    if (is_there)
+    if (RRCI_UNLIKELY(RRCI_LISTENS(heap)) ? rrci_apply_rule_and_tell(heap, ob, count)
+                                          : rrci_apply_rule(heap, ob, count, 0, 0))
         rrci_note_change(heap, ob);
 }
 
-/* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host. 1: because
-   p itself did not ask for it. 2: because the layer wants it; heap->counters.parted does not count this. */
-RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
+/* Dissolve this link by the rule, although p is still there. parts: tell the host. 1: because p itself did not ask for
+   it. 2: because the layer wants it; heap->counters.parted does not count this. */
+RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, const rrci_spot spot, int parts, const char *function)
 {
-    const rrci_link link = *rrci_at(list, index);
-    if (list == &heap->links.list[RRCI_P_OLD] || list == &heap->links.list[RRCI_P_YOUNG]) {
+    const rrci_link link = *rrci_at(spot.list, spot.index);
+    if (spot.list == &heap->links.list[RRCI_P_OLD] || spot.list == &heap->links.list[RRCI_P_YOUNG]) {
         rrci_tell(heap, link.ob, RRCI_NEWS_PARTING);
         RRCI_BEGIN_HOOK(heap);
         if (RRCI_HAS_SLOT(heap))
             *RRC_HOST_SLOT(heap, link.p) = NULL;
         RRCI_END_HOOK(heap);
     }
-    rrci_drop_link(heap, list, index);
+    rrci_drop_link(heap, spot);
     heap->machine.changed++;
     if (parts) {
         heap->counters.parted += parts & 1;
@@ -4834,13 +4839,12 @@ static int rrci_awaits_search(rrc_heap *heap, rrc_object *ob)
    dropped the last reference may have borrowed another one. */
 static void rrci_part(rrc_heap *heap, rrc_object *ob)
 {
-    size_t index;
-    rrci_list *list = rrci_find_link(heap, ob, &index);
-    if (list == NULL)
+    rrci_spot spot;
+    if (!rrci_find_link(heap, ob, &spot))
         return;
     if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)
         RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
-    rrci_dissolve(heap, list, index, 1, "rrc_run_pending");
+    rrci_dissolve(heap, spot, 1, "rrc_run_pending");
 }
 
 /* ---- the last reference ---- */
@@ -4864,7 +4868,7 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 }
 
 /* C, or the header, has dropped its last reference to ob, which is linked. */
-static void rrci_reached_bias(rrc_heap *heap, rrc_object *ob)
+static RRCI_NOINLINE void rrci_reached_bias(rrc_heap *heap, rrc_object *ob)
 {
     if (heap->rest != RRCI_MUTATOR && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob)
         && !rrci_awaits_search(heap, ob))
@@ -4873,37 +4877,23 @@ static void rrci_reached_bias(rrc_heap *heap, rrc_object *ob)
         rrci_tell(heap, ob, RRCI_NEWS_LET_GO);
 }
 
-static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
+/* A reference to ob has been dropped, but not the last one. A handle comes here each time that C lets go of it: this
+   must be fast. */
+RRCI_ALWAYS_INLINE void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
 {
-    intptr_t count = RRCI_COUNT(ob);
-    if (count == 0) {
-        if (RRC_REFCNT(ob) < 0) {
-            rrci_end_watch(heap, ob);   /* what it owns must stay until its dealloc has run */
-            RRC_REFCNT(ob) &= INTPTR_MAX;
-        }
-        rrci_last_reference(heap, ob);
-    } else if (count >= RRC_REFCNT_IMMORTAL) {
-        rrci_center(ob);
-    } else if (!rrci_is_held(ob)) {
+    if ((heap->rest != RRCI_MUTATOR || RRCI_LISTENS(heap)) && !rrci_is_held(ob))
         rrci_reached_bias(heap, ob);
-    }
 }
 
 /* The slow part of rrc_decref: the count of ob is 0 without its bias, or seems to be. */
 RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
 {
-    /* A handle comes here each time that C lets go of it: this must be fast. */
-    if (RRCI_COUNT(ob) != 0 && heap->rest == RRCI_MUTATOR && !RRCI_LISTENS(heap)
-        && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
-        return;
-    rrci_last_or_bias(heap, ob);
-}
-
-/* The header itself has dropped a reference to ob, but not the last one. */
-static RRCI_NOINLINE void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
-{
-    if ((heap->rest != RRCI_MUTATOR || RRCI_LISTENS(heap)) && !rrci_is_held(ob))
-        rrci_reached_bias(heap, ob);
+    if (rrci_is_dying(heap, ob))
+        rrci_last_reference(heap, ob);
+    else if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        rrci_center(ob);
+    else
+        rrci_drop_to_bias(heap, ob);
 }
 
 #ifdef RRC_DEBUG
@@ -5256,7 +5246,7 @@ RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob)
 {
     const char *function = "rrc_mark_deallocating";
-    size_t index;
+    rrci_spot spot;
     if (heap != NULL && heap->state == RRCI_HUSK)
         return;                         /* a late dealloc */
     if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
@@ -5271,7 +5261,7 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
     }
     if (RRC_LINK(ob) != NULL
         && (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_odd(RRC_LINK(ob))
-            || (RRC_LINK(ob) != heap->links.marker && rrci_find_link(heap, ob, &index) != NULL))) {
+            || (RRC_LINK(ob) != heap->links.marker && rrci_find_link(heap, ob, &spot)))) {
         rrci_error(heap, RRC_ELINKED, function, ob, marker, "the marker was not set");
         return;
     }
@@ -5283,8 +5273,7 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
 static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts)
 {
     const char *function = "rrc_unlink";
-    rrci_list *list;
-    size_t index;
+    rrci_spot spot;
     int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
@@ -5292,10 +5281,9 @@ static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-    list = RRC_LINK(ob) != NULL ? rrci_find_link(heap, ob, &index) : NULL;
-    if (list == NULL)
+    if (RRC_LINK(ob) == NULL || !rrci_find_link(heap, ob, &spot))
         return rrci_error(heap, RRC_EUNLINKED, function, ob, NULL, "");
-    rrci_dissolve(heap, list, index, parts | rrci_may_keep_p(heap, ob), function);
+    rrci_dissolve(heap, spot, parts | rrci_may_keep_p(heap, ob), function);
     return RRC_OK;
 }
 
@@ -5504,7 +5492,7 @@ static void rrci_sweep_dead(rrci_sweeper *sweeper, size_t index)
     rrci_list *list = sweeper->list;
     const rrci_link link = *rrci_at(list, index);
     rrci_upkeep_change(&list->dict, &sweeper->upkeep);
-    rrci_drop_link(sweeper->heap, list, index);
+    rrci_drop_link(sweeper->heap, rrci_spot_at(list, index));
     rrci_add_to_burial(sweeper->heap, &sweeper->burial, link.ob, sweeper->function);
 }
 
@@ -5515,7 +5503,7 @@ static void rrci_sweep_moved(rrci_sweeper *sweeper, size_t index, rrc_gcref q)
     rrci_link *link = rrci_at(list, index);
     int change = rrci_upkeep_change(&list->dict, &sweeper->upkeep);
     if (change)
-        rrci_dict_remove(&list->dict, index, link->p);
+        rrci_dict_remove(rrci_spot_at(list, index));
     link->p = q;
     RRC_LINK(link->ob) = q;
     if (change)
@@ -5672,7 +5660,7 @@ static void rrci_demote(rrc_heap *heap)
                 }
                 young->dict.on = 0;
             }
-            rrci_drop_link(heap, old, i);
+            rrci_drop_link(heap, rrci_spot_at(old, i));
             rrci_add_link(heap, young, link);
         }
     }
@@ -6404,12 +6392,13 @@ static int rrci_weigh_wrappers(rrci_search *search)
 static int rrci_is_held_by_link(rrc_heap *heap, rrc_object *ob)
 {
     int kind, has_record = 0;
+    rrci_spot spot;
     if (rrci_is_linked_ob(ob))
         return rrci_link_holds(heap, ob);
     if (RRC_LINK(ob) == NULL || rrci_is_odd(RRC_LINK(ob)) || RRC_LINK(ob) == heap->links.marker)
         return 0;
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        has_record |= rrci_look_for_ob(&heap->links.list[kind], ob) != RRCI_NONE;
+        has_record |= rrci_look_for_ob(&heap->links.list[kind], ob, &spot);
     return has_record;
 }
 
@@ -8289,7 +8278,7 @@ static void rrci_part_idle(rrc_heap *heap, int kind)
             RRCI_PREFETCH_TO_WRITE(rrci_at(list, i - RRCI_AHEAD)->ob);
         if (rrci_is_linked_ob(rrci_at(list, i)->ob) && rrc_refcnt(rrci_at(list, i)->ob) == 0
             && !rrci_awaits_search(heap, rrci_at(list, i)->ob))
-            rrci_dissolve(heap, list, i, 1, "rrc_heap_free");
+            rrci_dissolve(heap, rrci_spot_at(list, i), 1, "rrc_heap_free");
     }
 }
 
@@ -8368,7 +8357,7 @@ static void rrci_part_owners(rrc_heap *heap, int kind, const char *function)
         if (RRC_REFCNT(ob) >= 0 || rrc_refcnt(ob) != 0)
             continue;                   /* (what was cleared, and is referred to, is watched, too) */
         RRC_REFCNT(ob) &= INTPTR_MAX;   /* (if the hook parted has taken a reference, it is not watched any more) */
-        rrci_dissolve(heap, list, i, 1, function);
+        rrci_dissolve(heap, rrci_spot_at(list, i), 1, function);
     }
 }
 
@@ -8560,7 +8549,7 @@ static size_t rrci_part_all(rrc_heap *heap)
         rrci_list *list = &heap->links.list[kinds[k]];
         while (list->count > 0) {
             held += (size_t)rrci_is_held_at_the_end(rrci_at(list, list->count - 1)->ob);
-            rrci_dissolve(heap, list, list->count - 1, 1, "rrc_heap_free");
+            rrci_dissolve(heap, rrci_spot_at(list, list->count - 1), 1, "rrc_heap_free");
         }
     }
     for (i = 0; i < tracked->count; i++) {
@@ -8722,9 +8711,10 @@ static void rrci_check_outside(rrci_checker *checker, rrc_object *ob)
 static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
 {
     rrc_heap *heap = checker->heap;
-    const rrci_list *list = &heap->links.list[kind];
+    rrci_list *list = &heap->links.list[kind];
     const rrci_link *link = rrci_at(list, index);
     rrc_object *ob = link->ob;
+    rrci_spot spot;
     if (link->p == NULL || ob == NULL) {
         rrci_found(checker, RRC_ECORRUPT, ob, link->p, "a link lacks one of its ends");
         return;
@@ -8743,7 +8733,7 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
         rrci_found(checker, RRC_ELINK, ob, link->p, "I1: the link field differs from the link");
     if (RRCI_HAS_PLACES(heap) && *rrci_place_in(heap, link->p) != index * RRCI_LISTS + (size_t)kind)
         rrci_found(checker, RRC_EPLINKED, ob, link->p, "I2: two links have this p, or its place is not known");
-    if (list->dict.on && (rrci_dict_find(list, link->p, ob) != index
+    if (list->dict.on && (!rrci_dict_find(list, link->p, ob, &spot) || spot.index != index
                           || ((kind & RRCI_O) == 0 && rrci_ob_of(list, link->p) != ob)))
         rrci_found(checker, RRC_EPLINKED, ob, link->p,
                    "I2: two P links have this p, or the dictionary does not know the link");
@@ -9108,14 +9098,13 @@ RRC_API int rrc_inspect_references(rrc_heap *heap, rrc_object *ob, rrc_reference
 /* RRC_IS_P_LINKED, RRC_IS_O_LINKED, or 0. */
 static unsigned rrci_kind_of_link(rrc_heap *heap, rrc_object *ob)
 {
-    const rrci_list *list;
-    size_t index;
+    rrci_spot spot;
     if (RRC_LINK(ob) == NULL || RRC_LINK(ob) == heap->links.marker || rrci_is_odd(RRC_LINK(ob)))
         return 0;
     if (rrci_is_linked_ob(ob))
         return rrci_is_p_linked(heap, ob) ? RRC_IS_P_LINKED : RRC_IS_O_LINKED;
-    list = rrci_find_link(heap, ob, &index);    /* its maker may have forgotten the bias */
-    return list == NULL ? 0 : ((list - heap->links.list) & RRCI_O) != 0 ? RRC_IS_O_LINKED : RRC_IS_P_LINKED;
+    return !rrci_find_link(heap, ob, &spot) ? 0     /* (else its maker may have forgotten the bias) */
+         : ((spot.list - heap->links.list) & RRCI_O) != 0 ? RRC_IS_O_LINKED : RRC_IS_P_LINKED;
 }
 
 static unsigned rrci_what_is(rrc_heap *heap, rrc_object *ob)

@@ -118,7 +118,7 @@ BEGIN {
 /^\/\* ---- what the inline functions need/ { part = "" }
 /^\/\* The state of a heap, and the invariant/ { part = "invariants" }
 /^} rrci_state;/ { part = "" }
-/^static int rrci_gate\(/ { part = "gate" }
+/^static inline int rrci_gate\(/ { part = "gate" }
 
 part == "api" {
     if (/^\/\*/) { comment = ""; is_comment = 1 }

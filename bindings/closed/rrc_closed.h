@@ -2224,7 +2224,7 @@ static void rrci_mirror_end(rrc_heap *heap)
             int is_lost = rrci_is_weak(ob);
             rrci_clear_weak(ob);
             if (is_lost)
-                rrci_dissolve(heap, &heap->links.list[kind], i, 1, "rrc_heap_free");
+                rrci_dissolve(heap, rrci_spot_at(&heap->links.list[kind], i), 1, "rrc_heap_free");
         }
 }
 
