@@ -4983,16 +4983,10 @@ RRCI_ALWAYS_INLINE int rrci_reserve(rrc_heap *heap, int kind, size_t more)
     return code;
 }
 
-/* The ob of p's P link, or NULL. `kind` is the P list of p's generation. */
+/* The ob of p's P link in a heap without a slot, or NULL. `kind` is the P list of p's generation. */
 RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int kind)
 {
     rrc_object *ob;
-    if (RRCI_HAS_SLOT(heap)) {
-        RRCI_BEGIN_HOOK(heap);
-        ob = *RRC_HOST_SLOT(heap, p);
-        RRCI_END_HOOK(heap);
-        return ob;
-    }
     if (RRCI_HAS_PLACES(heap))
         return rrci_from_place(heap, p);
     ob = rrci_ob_of(&heap->links.list[kind], p);
@@ -5045,8 +5039,8 @@ static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
 typedef struct rrci_new_link {
     rrci_link   link;
     int         kind;           /* the list for it */
+    rrc_object **slot;          /* that of p, if it has one, and the link is a P link */
     rrc_object *former;         /* garbage that p has a P link with, and parts from */
-    const char *function;
 } rrci_new_link;
 
 /* May this link be made, in a state that lets the mutator do so? If so, reserve its memory, so that rrci_make_link
@@ -5054,7 +5048,7 @@ typedef struct rrci_new_link {
 static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function,
                          rrci_new_link *made)
 {
-    rrc_object *former = NULL;
+    rrc_object **slot = NULL, *former = NULL;
     int code;
     if (p == NULL || ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, p, p == NULL ? "p is NULL" : "ob is NULL");
@@ -5077,9 +5071,11 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
     RRCI_BEGIN_HOOK(heap);
     if (RRCI_HAS_GENERATIONS(heap) && RRC_HOST_IS_YOUNG(heap, p))
         kind |= RRCI_YOUNG;
+    if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
+        slot = RRC_HOST_SLOT(heap, p);
     RRCI_END_HOOK(heap);
     if ((kind & RRCI_O) == 0)
-        former = rrci_p_linked_ob(heap, p, kind);
+        former = slot != NULL ? *slot : rrci_p_linked_ob(heap, p, kind);
     if (former != NULL && (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former)))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
     code = rrci_reserve(heap, kind, rrci_is_deferred(ob) ? heap->waiting.later_count : 0);
@@ -5088,8 +5084,8 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
     made->link.p = p;
     made->link.ob = ob;
     made->kind = kind;
+    made->slot = slot;
     made->former = former;
-    made->function = function;
     return RRC_OK;
 }
 
@@ -5125,30 +5121,28 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         rrci_prepare_to_relink(heap, ob);
     if (RRCI_UNLIKELY(RRC_REFCNT(ob) < 0 || heap->calls.slot_calls != NULL || RRCI_HAS_WRAPPERS(heap)))
         rrci_hold_by_link(heap, ob);
-    if (rrci_is_tracked(ob))
-        rrci_forget_cleared(&heap->tracked, rrci_gc_head_of(ob));
     RRC_LINK(ob) = p;
     if (rrci_has_gc_head(ob)) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
+        rrci_forget_cleared(&heap->tracked, head);
         head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
+    } else if (rrci_is_counted_by_link(ob)) {
+        heap->tracked.wrappers++;
     }
     heap->machine.changed++;
-    if (rrci_is_counted_by_link(ob))
-        heap->tracked.wrappers++;
     rrci_add_link(heap, &heap->links.list[kind], made->link);
-    RRCI_BEGIN_HOOK(heap);
-    if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
-        *RRC_HOST_SLOT(heap, p) = ob;
-    RRCI_END_HOOK(heap);
-    rrci_note_change(heap, ob);
-    if ((kind & RRCI_O) == 0 && rrci_host_goes_on_marking(heap))
-        rrci_trace_p(heap, p);
+    if (made->slot != NULL)
+        *made->slot = ob;
+    if (RRCI_UNLIKELY(!RRCI_IS_IDLE(heap))) {
+        rrci_note_change(heap, ob);
+        if ((kind & RRCI_O) == 0 && rrci_host_goes_on_marking(heap))
+            rrci_trace_p(heap, p);
+    }
 }
 
-static RRCI_COLD int rrci_any_p_is_refused(rrc_heap *heap, const rrci_new_link *made)
+static RRCI_COLD int rrci_any_p_is_refused(rrc_heap *heap, rrc_gcref p, rrc_object *ob, const char *function)
 {
-    return rrci_error(heap, RRC_EPHASE, made->function, made->link.ob, made->link.p,
-                      "in a closed heap rrc_cell_link makes links");
+    return rrci_error(heap, RRC_EPHASE, function, ob, p, "in a closed heap rrc_cell_link makes links");
 }
 
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
@@ -5158,7 +5152,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     if (code == RRC_OK)
         code = rrci_may_link(heap, p, ob, kind, function, &made);
     if (code == RRC_OK && RRCI_HAS_PLACES(heap))
-        return rrci_any_p_is_refused(heap, &made);
+        return rrci_any_p_is_refused(heap, p, ob, function);
     if (code == RRC_OK)
         rrci_make_link(heap, &made);
     return code;
@@ -5204,7 +5198,7 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
     if (code == RRC_OK)
         code = rrci_may_link_kind(heap, p, ob, kind, "rrc_link", &made);
     if (code == RRC_OK && RRCI_HAS_PLACES(heap))
-        return rrci_any_p_is_refused(heap, &made);
+        return rrci_any_p_is_refused(heap, p, ob, "rrc_link");
     if (code == RRC_OK)
         rrci_make_link_kind(heap, &made, kind);
     return code;
