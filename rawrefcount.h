@@ -2791,7 +2791,7 @@ static int rrci_host_goes_on_marking(const rrc_heap *heap)
 }
 
 /* Take an object out of its list. The caller sets its place. */
-static void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
     uintptr_t kind = rrci_gc_list(head);
