@@ -3540,11 +3540,11 @@ RRCI_ALWAYS_INLINE int rrci_is_wrapper(const rrc_heap *heap, rrc_object *ob)
     return RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap)) && RRC_TYPE(ob) != NULL && RRC_TYPE(ob)->tp_outside != NULL;
 }
 
-/* A wrapper whose memory is the library's own is counted when it gets its first link, and each later one. */
+/* A wrapper that rrc_new did not make is counted when it gets its first link, and each later one. */
 RRCI_ALWAYS_INLINE int rrci_is_counted_by_link(rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
-    return RRCI_UNLIKELY(type != NULL && type->tp_outside != NULL) && type->tp_basicsize == 0;
+    return RRCI_UNLIKELY(type != NULL && type->tp_outside != NULL);
 }
 
 /* Call tp_outside. It may return a wrong number. */
@@ -8727,7 +8727,7 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
         rrci_found(checker, RRC_ELINK, ob, link->p, "I1: the link field differs from the link");
     if (RRCI_HAS_PLACES(heap) && *rrci_place_in(heap, link->p) != index * RRCI_LISTS + (size_t)kind)
         rrci_found(checker, RRC_EPLINKED, ob, link->p, "I2: two links have this p, or its place is not known");
-    if (list->dict.on && (!rrci_dict_find(list, link->p, ob, &spot) || spot.index != index
+    if (list->dict.on && (!rrci_dict_find(list, link->p, ob, &spot)
                           || ((kind & RRCI_O) == 0 && rrci_ob_of(list, link->p) != ob)))
         rrci_found(checker, RRC_EPLINKED, ob, link->p,
                    "I2: two P links have this p, or the dictionary does not know the link");
