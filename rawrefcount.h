@@ -5301,10 +5301,10 @@ static int rrci_begin_trace(rrc_heap *heap, unsigned group, rrci_state state, co
     return code;
 }
 
-/* The number of records from index `first` on, at most a segment. */
+/* The number of records from index `first` on, which is one, at most a segment. */
 static size_t rrci_segment_count(const rrci_list *list, size_t first)
 {
-    size_t left = first < list->count ? list->count - first : 0;
+    size_t left = list->count - first;
     return left < RRCI_SEGMENT ? left : RRCI_SEGMENT;
 }
 
@@ -7645,11 +7645,11 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
         rrci_clear_members(heap, ob);
 }
 
-/* Is the reference of its list the last one to ob, so that ob is deallocated when it is dropped, whatever happens? */
+/* Is the reference of its list the last one to ob, so that ob is deallocated at once when it is dropped? (What waits to
+   be cleared has no finalizer to run.) */
 static int rrci_is_last(rrc_heap *heap, rrc_object *ob)
 {
-    return rrci_references(heap, ob) == 1 && RRC_LINK(ob) == NULL && !rrci_is_finalizable(ob) && RRCI_IS_IDLE(heap)
-        && !RRCI_LISTENS(heap);
+    return rrci_references(heap, ob) == 1 && RRC_LINK(ob) == NULL && RRCI_IS_IDLE(heap) && !RRCI_LISTENS(heap);
 }
 
 /* Clear a garbage object, if anything but its list refers to it, and drop the reference of the list. If C takes a
