@@ -5983,25 +5983,19 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_next_ob(const rrci_list *list, size_t index,
     return **place;
 }
 
-/* Are the references of objects that are known to be alive left out? What they refer to is taken as held then, and is
-   alive indeed. (A search among C objects alone begins with none.) Debug builds explain them all the same, if the
-   search is not divided: otherwise too many visits would not be found. */
-static int rrci_leaves_out_alive(const rrci_search *search)
-{
-    return search->heap->machine.alive > 0 && (!RRCI_CHECKS || search->max != INTPTR_MAX);
-}
-
 /* Have all tracked objects been found alive? */
 static int rrci_all_found(const rrc_heap *heap)
 {
     return heap->machine.alive + heap->tracked.holes == heap->tracked.list[RRCI_TRACKED].count;
 }
 
-/* Explain the references that the objects of this list own, from index `first` up to `end`. Returns where the
-   slice ends. */
+/* Explain the references that the objects of this list own, from index `first` up to `end`. Returns where the slice ends.
+   Those of objects that are known to be alive are left out: what they refer to is taken as held then, and is alive
+   indeed. (A search among C objects alone begins with none.) Debug builds explain them all the same, if the search is
+   not divided: otherwise too many visits would not be found. */
 static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size_t first, size_t end)
 {
-    const int leaves_out = rrci_leaves_out_alive(search);
+    const int leaves_out = search->heap->machine.alive > 0 && (!RRCI_CHECKS || search->max != INTPTR_MAX);
     rrc_object *ob, **place = NULL;
     size_t i = leaves_out && rrci_all_found(search->heap) ? end : first;
     for (; i < end && rrci_may_go_on(search); i++) {
@@ -7645,21 +7639,16 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
         rrci_clear_members(heap, ob);
 }
 
-/* Is the reference of its list the last one to ob, so that ob is deallocated at once when it is dropped? (What waits to
-   be cleared has no finalizer to run.) */
-static int rrci_is_last(rrc_heap *heap, rrc_object *ob)
-{
-    return rrci_references(heap, ob) == 1 && RRC_LINK(ob) == NULL && RRCI_IS_IDLE(heap) && !RRCI_LISTENS(heap);
-}
-
 /* Clear a garbage object, if anything but its list refers to it, and drop the reference of the list. If C takes a
-   reference to what is left, it is garbage no more. */
+   reference to what is left, it is garbage no more. (If the last reference is dropped, ob is deallocated at once, as it
+   has no finalizer to run: then it need not leave its list before.) */
 static void rrci_clear_waiting(rrc_heap *heap, rrc_object *ob)
 {
+    int dies = rrci_references(heap, ob) == 1 && RRC_LINK(ob) == NULL && RRCI_IS_IDLE(heap) && !RRCI_LISTENS(heap);
     rrci_slot_call call;
     call.is_reached = 0;
     heap->waiting.quota -= !(rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 1);     /* (else when it leaves the queue) */
-    if (!rrci_is_last(heap, ob)) {
+    if (!dies) {
         rrci_gc_return(heap, ob);
         rrci_begin_slot(&heap->calls, &call, ob);
         if (rrci_references(heap, ob) > 1)
