@@ -3544,7 +3544,7 @@ RRCI_ALWAYS_INLINE int rrci_is_wrapper(const rrc_heap *heap, rrc_object *ob)
 RRCI_ALWAYS_INLINE int rrci_is_counted_by_link(rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
-    return RRCI_UNLIKELY(type != NULL && type->tp_outside != NULL);
+    return type != NULL && type->tp_outside != NULL;
 }
 
 /* Call tp_outside. It may return a wrong number. */
@@ -5126,7 +5126,7 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         rrci_gc_head *head = rrci_gc_head_of(ob);
         rrci_forget_cleared(&heap->tracked, head);
         head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
-    } else if (rrci_is_counted_by_link(ob)) {
+    } else if (RRCI_UNLIKELY(rrci_is_counted_by_link(ob))) {
         heap->tracked.wrappers++;
     }
     heap->machine.changed++;
