@@ -5301,10 +5301,10 @@ static int rrci_begin_trace(rrc_heap *heap, unsigned group, rrci_state state, co
     return code;
 }
 
-/* The number of records from index `first` on, which is one, at most a segment. */
+/* The number of records from index `first` on, at most a segment. */
 static size_t rrci_segment_count(const rrci_list *list, size_t first)
 {
-    size_t left = list->count - first;
+    size_t left = first < list->count ? list->count - first : 0;
     return left < RRCI_SEGMENT ? left : RRCI_SEGMENT;
 }
 
