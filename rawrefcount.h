@@ -5857,11 +5857,10 @@ RRCI_ALWAYS_INLINE intptr_t rrci_unexplained(const rrci_search *search, rrc_obje
     return (refs & 1) != 0 ? refs - 1 : 2 * rrci_weight(search->heap, ob) + refs;
 }
 
-/* Can C's references to ob, which has a GC head, keep the p of its link? (Debug builds explain the others too:
-   otherwise too many visits would not be found.) */
+/* Can C's references to ob, which has a GC head, keep the p of its link? */
 RRCI_ALWAYS_INLINE int rrci_can_keep_p(const rrc_heap *heap, rrc_object *ob)
 {
-    return RRCI_CHECKS || RRCI_PROXIES_HAVE_STATE || (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0
+    return RRCI_PROXIES_HAVE_STATE || (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0
         || rrci_is_wrapper(heap, ob);
 }
 
@@ -5875,8 +5874,7 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(const rrci_search *search, rrc_object *
     if (rrci_is_gc_type(RRC_TYPE(ob)))
         list = rrci_gc_list(head);
     if ((search->explains & RRCI_EXPLAINS(list)) == 0
-        || (list == RRCI_UNTRACKED && !(rrci_is_linked_ob(ob) && rrci_has_gc_head(ob) && RRC_LINK(ob) != NULL
-                                        && (!search->with_host || rrci_can_keep_p(search->heap, ob)))))
+        || (list == RRCI_UNTRACKED && !(rrci_is_linked_ob(ob) && rrci_has_gc_head(ob) && RRC_LINK(ob) != NULL)))
         return;
     if (search->is_divided) {
         if (list == RRCI_TRACKED && rrci_is_alive(&search->heap->machine, head))
@@ -5997,7 +5995,7 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
 {
     const int leaves_out = search->heap->machine.alive > 0 && (!RRCI_CHECKS || search->max != INTPTR_MAX);
     rrc_object *ob, **place = NULL;
-    size_t i = leaves_out && rrci_all_found(search->heap) ? end : first;
+    size_t i = first;
     for (; i < end && rrci_may_go_on(search); i++) {
         ob = rrci_next_ob(list, i, &place);
         search->end--;
@@ -6443,8 +6441,6 @@ static void rrci_root_links(rrci_search *search)
     const rrci_list *list = &heap->links.list[heap->machine.passing];
     const int is_p = (heap->machine.passing & RRCI_O) == 0;
     size_t i = heap->machine.cursor < list->count ? heap->machine.cursor : list->count;
-    if (!is_p && !RRCI_CHECKS && !RRCI_PROXIES_HAVE_STATE && !RRCI_HAS_WRAPPERS(heap))
-        i = 0;                          /* (see rrci_can_keep_p) */
     while (i > 0 && rrci_may_go_on(search)) {
         size_t first = (i - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
         const rrci_link *link = rrci_at(list, first);

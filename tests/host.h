@@ -39,10 +39,6 @@
 #define HOST_DEBUG 0
 #endif
 
-/* Does a search count the visits of untracked objects with links of this kind? (If no proxy has state, those with O
-   links matter to debug builds only.) */
-#define HOST_COUNTS_VISITS(kind) ((kind) == P || HOST_DEBUG || HOST_MACROS)
-
 /* 1 where memory is checked by a sanitizer, which makes big tests too slow. */
 #if defined(__SANITIZE_ADDRESS__)
 #define HOST_SANITIZED 1
