@@ -4081,9 +4081,12 @@ static void rrci_absolve_gray(rrci_absolving *absolving, rrc_object *ob)
     rrci_absolve(absolving->search.heap, ob);
 }
 
+/* (What is garbage, and not aside yet, still has the scratch word by which it was found.) */
 static void rrci_absolve_reached(rrci_absolving *absolving, rrc_object *ob)
 {
-    if (!rrci_is_in_tracked(ob) || !rrci_is_gray(&absolving->search.heap->machine.gray, rrci_gc_head_of(ob))) {
+    const rrci_machine *machine = &absolving->search.heap->machine;
+    if (!rrci_is_in_tracked(ob) || !rrci_is_alive(machine, rrci_gc_head_of(ob))
+        || !rrci_is_gray(&machine->gray, rrci_gc_head_of(ob))) {
         rrci_add_to_absolving(absolving, ob);
         return;
     }
@@ -8879,7 +8882,7 @@ static void rrci_check_traverses(rrci_checker *checker)
 static void rrci_check_tracked(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
-    size_t i, finalizable = 0, holes = 0;
+    size_t i, finalizable = 0, holes = 0, scratch = 0;
     uintptr_t kind;
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->tracked.list[kind].count; i++) {
@@ -8897,6 +8900,7 @@ static void rrci_check_tracked(rrci_checker *checker)
             if (head->is.word >> RRCI_GC_SHIFT != i || rrci_gc_list(head) != kind)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "the GC head of a tracked object is damaged");
             finalizable += rrci_is_finalizable(ob) != 0;
+            scratch += head->is.refs != 0;
             checker->bytes += kind > RRCI_TRACKED ? rrci_bytes_of(heap, ob) : 0;
             if (kind > RRCI_TRACKED && RRC_REFCNT(ob) >= 0 && rrci_slot_call_of(&heap->calls, ob) == NULL)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it waits as garbage, but is not watched");
@@ -8906,6 +8910,8 @@ static void rrci_check_tracked(rrci_checker *checker)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "holes in the table of tracked objects are not counted right");
     if (finalizable != heap->tracked.finalizable)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
+    if (checker->code == RRC_OK && RRCI_IS_IDLE(heap) && scratch > 0)
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "a search has ended, but left a scratch word");
     if (checker->code == RRC_OK && heap->machine.alive == 0 && RRCI_IS_IDLE(heap) && rrci_count_tracked(heap) > 0)
         rrci_check_traverses(checker);
 }

@@ -483,6 +483,7 @@ static void check_damage_of_tracked(rrc_object *ob)
 
     DAMAGE(uintptr_t, head->is.word, head->is.word + ((uintptr_t)1 << RRCI_GC_SHIFT), RRC_ECORRUPT, "GC head");
     DAMAGE(uintptr_t, head->is.word, head->is.word ^ 1, RRC_ECORRUPT, "GC head");
+    DAMAGE(uintptr_t, head->is.refs, 1, RRC_ECORRUPT, "scratch word");
     DAMAGE(size_t, heap->tracked.finalizable, heap->tracked.finalizable + 1, RRC_ECORRUPT, "finalizers");
     if (ob->ob_refcnt < 0)
         DAMAGE(intptr_t, ob->ob_refcnt, ob->ob_refcnt & INTPTR_MAX, RRC_ECORRUPT, "not watched");

@@ -1751,6 +1751,43 @@ static void taken_and_untracked_between_slices(void)
     }
 }
 
+/* After the verdict C gets hold of garbage that is not aside yet. The next search weighs it anew. */
+static void garbage_is_taken_before_it_waits(void)
+{
+    size_t units;
+    int i;
+
+    for (units = 1; units < 12; units++) {
+        host *h = open_simple();
+        rrc_object *ob[8];
+
+        unit_context("after %u units", (unsigned)units);
+        for (i = 0; i < 8; i++) {
+            ob[i] = knot_new(h, &Knot, i);
+            ob_link(h, O, host_new(h, HOST_OLD), ob[i], FULL);
+            rrc_decref(h->heap, ob[i]);
+        }
+        host_start(h);
+        host_pronounce(h);
+        rrc_major_collection_sweep(h->heap, units);
+        for (i = 0; i < 8; i += 2)
+            rrc_incref(h->heap, ob[i]);
+        all_is_swept(h);
+        check_int(rrc_check(h->heap), RRC_OK);
+        check_int(h->deallocs, 4);
+        for (i = 0; i < 2; i++) {
+            host_start(h);
+            all_is_swept(h);
+        }
+        check_int(h->deallocs, 4);
+        for (i = 0; i < 8; i += 2)
+            rrc_decref(h->heap, ob[i]);
+        check_int(h->deallocs, 8);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
 /* What was reported before a search was disabled is not alive in the next one. */
 static void disabling_forgets_reports(void)
 {
@@ -2078,7 +2115,7 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(a_finalizer_starts), UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark), UNIT(what_was_cleared_is_taken),
            UNIT(what_was_cleared_is_taken_late), UNIT(brought_back_after_the_verdict),
            UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),
-           UNIT(taken_and_untracked_between_slices),
+           UNIT(taken_and_untracked_between_slices), UNIT(garbage_is_taken_before_it_waits),
            UNIT(demoted_in_a_sweep), UNIT(demoted_in_a_search), UNIT(the_last_slice_is_no_longer),
            UNIT(the_marking_is_left_alone),
            UNIT(moves_are_ignored_in_slices));
