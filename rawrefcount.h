@@ -5998,7 +5998,7 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
 {
     const int leaves_out = search->heap->machine.alive > 0 && (!RRCI_CHECKS || search->max != INTPTR_MAX);
     rrc_object *ob, **place = NULL;
-    size_t i = first;
+    size_t i = leaves_out && rrci_all_found(search->heap) ? end : first;
     for (; i < end && rrci_may_go_on(search); i++) {
         ob = rrci_next_ob(list, i, &place);
         search->end--;
