@@ -8125,7 +8125,7 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
                            "collect returned, but the free function of its collection was not called");
                 break;
             }
-        } else if (!rrci_is_sweeping(heap)) {
+        } else if (!rrci_in_slices(heap)) {     /* (a finalizer can have started a collection) */
             heap->state = heap->rest;
             rrci_collect_c(heap, "rrc_gc_collect");
         }

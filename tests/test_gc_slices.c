@@ -1653,6 +1653,36 @@ static void move_out(host *h, rrc_object *ob)
     }
 }
 
+static void only_start(host *h, rrc_object *ob)
+{
+    (void)ob;
+    h->on_finalize = NULL;
+    host_start(h);
+}
+
+/* A finalizer that rrc_gc_collect runs starts a collection in slices: that is left to the host. */
+static void a_finalizer_starts_in_gc_collect(void)
+{
+    host *h = open_simple();
+    size_t p;
+    rrc_object *view = linked_knot(h, P, &p);
+
+    knot_ring(h, &KnotFull, 3, NULL);
+    h->on_finalize = only_start;
+    rrc_gc_collect(h->heap);
+    check(h->on_finalize == NULL);
+    check(h->slices != 0);
+    all_is_swept(h);
+    check(host_is_alive(h, p));
+    check_ptr(rrc_to_obj(h->heap, view), host_at(h, p));
+    check_int(rrc_check(h->heap), RRC_OK);
+    rrc_gc_collect(h->heap);
+    check_int(h->deallocs, 3);
+    rrc_decref(h->heap, view);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
 /* All references are explained in a finalizer. Then the dealloc moves one of them out. */
 static void a_finalizer_starts(void)
 {
@@ -2112,7 +2142,8 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(garbage_is_set_aside_above_a_batch), UNIT(owners_come_first_among_weak_ones), UNIT(slices_in_hooks),
            UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_pause_in_a_walk), UNIT(a_walk_reserves),
            UNIT(a_walk_in_a_walk_needs_no_memory), UNIT(a_hook_takes_what_has_no_head),
-           UNIT(a_finalizer_starts), UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark), UNIT(what_was_cleared_is_taken),
+           UNIT(a_finalizer_starts), UNIT(a_finalizer_starts_in_gc_collect),
+           UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark), UNIT(what_was_cleared_is_taken),
            UNIT(what_was_cleared_is_taken_late), UNIT(brought_back_after_the_verdict),
            UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),
            UNIT(taken_and_untracked_between_slices), UNIT(garbage_is_taken_before_it_waits),
