@@ -3707,7 +3707,7 @@ RRCI_ALWAYS_INLINE void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *
 static void rrci_gc_move(rrc_heap *heap, rrci_gc_kind list, rrc_object *ob)
 {
     rrci_gc_take_out(heap, ob);
-    rrci_gc_add(heap, list, ob);
+    rrci_gc_add(heap, (uintptr_t)list, ob);
     heap->tracked.walked -= heap->tracked.walked > 0;
 }
 
