@@ -1987,7 +1987,7 @@ static void rrci_do_stage(rrci_weighing *weighing)
         else
             rrci_begin_stage_downwards(heap, RRCI_STEP_LEFT);
         break;
-    case RRCI_STEP_LEFT:                /* (what one of them owns may be weak if one more was left, or not all weighed) */
+    case RRCI_STEP_LEFT:        /* (if another one was left since, or the step was given up, they may own what is weak) */
         if (closed->left > 0 && closed->left == closed->step.left && !closed->step.is_given_up)
             rrci_forget_left(search);
         else
