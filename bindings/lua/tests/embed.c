@@ -649,6 +649,11 @@ static const char busy_classes[] =
     "  classes.raise_with(function() end, o) "
     "end ";
 
+/* So many objects that the header needs more memory for their links. */
+static const char many_links[] =
+    "local all = {} "
+    "for i = 1, 600 do all[i] = nodes.new(i, 'Untracked') end ";
+
 /* The n-th allocation fails: once, or with all that follow. 1: the program came through. */
 static int run_with_limit(const char *program, long n, int all)
 {
@@ -689,6 +694,7 @@ static void fail_each_allocation(const char *program, int all)
 
 static void an_allocation_fails(void) { fail_each_allocation(busy, 0); }
 static void all_allocations_fail_from_one_on(void) { fail_each_allocation(busy, 1); }
+static void an_allocation_fails_for_links(void) { fail_each_allocation(many_links, 0); }
 static void an_allocation_fails_for_values(void) { fail_each_allocation(busy_classes, 0); }
 static void all_allocations_fail_for_values(void) { fail_each_allocation(busy_classes, 1); }
 
@@ -1111,8 +1117,8 @@ UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(
            UNIT(close_in_a_hidden_coroutine), UNIT(each_cycle_ends_once_with_an_early_sentinel),
            UNIT(each_cycle_is_counted_once), UNIT(sentinels_that_wait_are_few), UNIT(each_cycle_is_decided_once),
            UNIT(finalizers_run_at_the_end), UNIT(slots_use_what_is_owned),
-           UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(an_allocation_fails_for_values),
-           UNIT(all_allocations_fail_for_values), WITH_CLOCK UNIT(opening_fails));
+           UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(an_allocation_fails_for_links),
+           UNIT(an_allocation_fails_for_values), UNIT(all_allocations_fail_for_values), WITH_CLOCK UNIT(opening_fails));
 
 #ifdef EMBED_SCRIPTS
 #include "rawrefcount.c"                    /* the module */
