@@ -1824,14 +1824,14 @@ typedef enum rrci_news {
     RRCI_NEWS_KEEP,             /* the header holds this unlinked wrapper, because others refer to its foreign object */
     RRCI_NEWS_KEEP_NO_MORE,
     RRCI_NEWS_LEFT,             /* its tp_dealloc has ended, and it is still there */
-    RRCI_NEWS_FREED             /* its memory is about to be freed, and the first of the layer's words is not 0 */
+    RRCI_NEWS_FREED             /* its memory is about to be freed, and the first uint32_t of the layer's is not 0 */
 } rrci_news;
 
 struct rrci_checker;
 
 typedef struct rrci_layer {
     size_t bytes;               /* those of the layer in front of each object of rrc_gc_new: a multiple of 16 */
-    size_t place;               /* where in each p is a size_t of the header's: see rrci_place_in */
+    size_t place;               /* where in each p is a uint32_t of the header's: see rrci_place_in */
     void (*news)(rrc_heap *heap, rrc_object *ob, rrci_news news);
     void (*touched)(rrc_heap *heap);        /* rrc_touch was called for all that some object owns */
     int  (*keeps)(rrc_object *ob);          /* was RRCI_NEWS_KEEP the last one of the two for this tracked object? */
@@ -2407,14 +2407,14 @@ static rrci_link *rrci_at(const rrci_list *list, size_t index)
    heap needs no dictionary. The word is in a line that whoever uses p reads anyway. */
 #define RRCI_HAS_PLACES(heap) (RRCI_CYCLES && (heap)->layer != NULL)
 
-static size_t *rrci_place_in(const rrc_heap *heap, rrc_gcref p)
+static uint32_t *rrci_place_in(const rrc_heap *heap, rrc_gcref p)
 {
-    return (size_t *)(void *)((char *)p + heap->layer->place);
+    return (uint32_t *)(void *)((char *)p + heap->layer->place);
 }
 
 static RRCI_NOINLINE void rrci_note_place(const rrc_heap *heap, const rrci_list *list, size_t index)
 {
-    *rrci_place_in(heap, rrci_at(list, index)->p) = index * RRCI_LISTS + (size_t)(list - heap->links.list);
+    *rrci_place_in(heap, rrci_at(list, index)->p) = (uint32_t)index * RRCI_LISTS + (uint32_t)(list - heap->links.list);
 }
 
 /* The list and index of the link of p, or NULL. */
@@ -4464,7 +4464,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_free_block(rrc_heap *heap, rrc_object *ob, r
     if (call != NULL)
         call->ob = NULL;                /* what is at this address later is another object */
     if (RRCI_UNLIKELY(RRCI_LISTENS(heap)) && rrci_is_gc_type(type)
-        && *(void **)(void *)(is_sized ? memory + sizeof(rrci_var_head) : memory) != NULL)
+        && *(uint32_t *)(void *)(is_sized ? memory + sizeof(rrci_var_head) : memory) != 0)
         rrci_tell_layer(heap, ob, RRCI_NEWS_FREED);
     if (is_sized && ((rrci_var_head *)(void *)memory)->is.native > 0)
         rrc_native_bytes(heap, -(ptrdiff_t)((rrci_var_head *)(void *)memory)->is.native);

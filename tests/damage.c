@@ -1739,7 +1739,7 @@ static void weak_objects(void)
     ob = rrc_gc_new(heap, &Tracked);
     check_int(rrc_gc_track(heap, ob), RRC_OK);
     bare = given(&places[0], RRC_O);
-    DAMAGE(size_t, ((rrc_cell *)RRC_LINK(bare))->place, RRCI_LISTS + RRCI_O_OLD, RRC_EPLINKED, "its place is not known");
+    DAMAGE(uint32_t, ((rrc_cell *)RRC_LINK(bare))->place, RRCI_LISTS + RRCI_O_OLD, RRC_EPLINKED, "its place is not known");
     RRC_REFCNT(bare) += RRC_REFCNT_IMMORTAL - RRC_REFCNT_FROM_PYPY + 1;
     rrc_decref(heap, bare);                 /* its low half is 0 now, as that of a bias */
     check_int(RRC_REFCNT(bare), RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16);     /* back in the middle */
@@ -1797,7 +1797,7 @@ static void a_heap_without_a_mirror(void)
 }
 
 /* The sum over two edges at some addresses, which need not be objects. */
-static uint64_t sum_of_edges(uintptr_t a, uintptr_t b, uintptr_t number_of_a, uintptr_t number_of_b)
+static uint64_t sum_of_edges(uintptr_t a, uintptr_t b, uint32_t number_of_a, uint32_t number_of_b)
 {
     rrci_weighing weighing;
 
@@ -1818,8 +1818,9 @@ static void sums_over_parallelograms(void)
     for (number = 0; number < 12; number++)
         for (i = 1; i < 100; i++)
             for (j = 1; j < 100; j++) {
-                uintptr_t n = number * number * 7;      /* of the first; even: all four have the same one */
-                uintptr_t ni = number % 2 * i, nj = number % 2 * j, d = 48 * i, e = 80 * j;
+                uint32_t n = (uint32_t)(number * number * 7);   /* of the first; even: all four have the same one */
+                uint32_t ni = (uint32_t)(number % 2 * i), nj = (uint32_t)(number % 2 * j);
+                uintptr_t d = 48 * i, e = 80 * j;
                 uint64_t x = sum_of_edges(base, base + d + e, n, n + ni + nj);
                 uint64_t y = sum_of_edges(base + d, base + e, n + ni, n + nj);
 
@@ -1832,7 +1833,27 @@ static void sums_over_parallelograms(void)
     check(wide);
 }
 
-#define MIRROR_TESTS , UNIT(sums_over_parallelograms), UNIT(a_node_that_died), UNIT(weak_objects), UNIT(what_waiting_garbage_owns), UNIT(an_object_that_is_no_address), UNIT(a_heap_without_a_mirror)
+/* After the last number the first one is given again. It is not 0, as nothing would stand for the object then. */
+static void numbers_begin_again(void)
+{
+    rrci_mirror_head *head;
+    rrc_object *ob;
+
+    open_mirrored_heap();
+    ob = rrc_gc_new(heap, &Tracked);
+    check_int(rrc_gc_track(heap, ob), RRC_OK);
+    head = rrci_mirror_head_of(ob);
+    rrci_closed(heap)->last_number = 0u - 2 * RRCI_NODE_NUMBER;
+    rrci_want_node(heap, ob);
+    check_int(rrci_number_in(head), UINT32_MAX / RRCI_NODE_NUMBER);
+    rrci_give_number(heap, head);
+    check_int(rrci_number_in(head), 1);
+    check_int(head->is.state % RRCI_NODE_NUMBER, RRCI_NODE_WANTED);
+    rrc_decref(heap, ob);
+    close_heap();
+}
+
+#define MIRROR_TESTS , UNIT(numbers_begin_again), UNIT(sums_over_parallelograms), UNIT(a_node_that_died), UNIT(weak_objects), UNIT(what_waiting_garbage_owns), UNIT(an_object_that_is_no_address), UNIT(a_heap_without_a_mirror)
 #else
 #define MIRROR_TESTS
 #endif

@@ -42,12 +42,12 @@ extern "C" {
 typedef struct rrc_cell {
     void       *object;         /* the host's; NULL: it has died */
     rrc_object *ob;
-    size_t      place;          /* the header's: where its link is */
-    unsigned    number : 29;    /* from 1 on. A new cell gets that of one that has gone, if there is one */
+    uint32_t    place;          /* the header's: where its link is */
+    unsigned    number : 27;    /* from 1 on. A new cell gets that of one that has gone, if there is one */
     unsigned    is_node : 1;    /* an edge node */
     unsigned    is_pinned : 1;
     unsigned    is_free : 1;    /* there is no such cell at present */
-    uint32_t    tag;            /* for the host; 0 at first */
+    unsigned    tag : 2;        /* for the host; 0 at first */
 } rrc_cell;
 
 /* What a closed host adds to rrc_desc, which needs no trace. survivor and parted of rrc_desc must be NULL: the header
@@ -115,7 +115,7 @@ typedef struct rrc_closed_stats {
  * The tags in brackets are those of rawrefcount.h, >>api. */
 
 /* Make a heap for a closed host. Returns NULL as rrc_heap_new does, and also if closed lacks a hook. The functions of
-   collections are refused in it; all others are called as for any heap. Objects of rrc_gc_new take 32 bytes more there.
+   collections are refused in it; all others are called as for any heap. Objects of rrc_gc_new take 16 bytes more there.
    Both structs are copied.
    [any | allocates | calls no hook but realloc and log | O(1)] */
 RRC_INLINE rrc_heap *rrc_closed_new(const rrc_desc *desc, const rrc_closed_desc *closed);
@@ -429,7 +429,7 @@ typedef struct rrci_closed_heap {
     size_t        asked;        /* calls of rrc_closed_is_due since then that found changes or idle links */
     size_t        patience;     /* this many such calls make a step due if nothing changed */
     size_t        mirrored, mirror_steps;
-    uintptr_t     last_number;  /* the last number of what stands for an object */
+    uint32_t      last_number;  /* the last number of what stands for an object */
     size_t        found_dead;   /* weak objects whose p had died when C took a reference, since the last step */
     size_t        left;         /* objects that their tp_dealloc has kept: they may be untracked and have an edge node */
     rrc_object   *lost;         /* what they own is to become strong next; threaded through the sum of edges */
@@ -459,10 +459,9 @@ static rrci_closed_heap *rrci_closed(const rrc_heap *heap)
 
 /* The layer's words in front of each object of rrc_gc_new: a line more for each object that a step looks at. */
 typedef struct rrci_mirror_words {
-    rrc_cell *node;             /* the edge node, or NULL */
+    uint32_t  node;             /* the number of the edge node, or 0 */
+    uint32_t  state;            /* RRCI_NODE_... flags, and the number of what stands for the object in the host's heap */
     uint64_t  edges;            /* a sum over what it refers to: see rrci_add_edge */
-    uintptr_t number;           /* of what stands for the object in the host's heap, or 0 */
-    uintptr_t state;            /* RRCI_NODE_... flags */
 #ifdef RRC_DEBUG
     rrc_object **listed;        /* what the edge node refers to, sorted */
     size_t    listed_count;
@@ -470,7 +469,7 @@ typedef struct rrci_mirror_words {
 } rrci_mirror_words;
 
 /* In state: the header holds this wrapper, see rrci_is_held_for_others. (The other bits are below.) */
-#define RRCI_NODE_HELD ((uintptr_t)32)
+#define RRCI_NODE_HELD ((uint32_t)32)
 
 typedef union rrci_mirror_head {
     rrci_mirror_words is;
@@ -500,12 +499,6 @@ static int rrci_is_weak(rrc_object *ob)
 
 /* ---- cells ---- */
 
-static size_t rrci_cell_size(const rrc_heap *heap)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    return closed->desc.cell_size > sizeof(rrc_cell) ? closed->desc.cell_size : sizeof(rrc_cell);
-}
-
 static int rrci_may_be_live(const rrc_heap *heap, const rrc_cell *c, int may_defer)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
@@ -519,12 +512,13 @@ static int rrci_is_cell_live(const rrc_heap *heap, const rrc_cell *c)
 }
 
 #define RRCI_CELLS_OF_A_BLOCK 64
-#define RRCI_MOST_CELLS (1u << 29)
+#define RRCI_MOST_CELLS (1u << 27)
 
 static rrc_cell *rrci_cell_at(const rrc_heap *heap, size_t number)
 {
-    return (rrc_cell *)(void *)(rrci_closed(heap)->blocks[number / RRCI_CELLS_OF_A_BLOCK]
-                                + number % RRCI_CELLS_OF_A_BLOCK * rrci_cell_size(heap));
+    const rrci_closed_heap *closed = rrci_closed(heap);
+    return (rrc_cell *)(void *)(closed->blocks[number / RRCI_CELLS_OF_A_BLOCK]
+                                + number % RRCI_CELLS_OF_A_BLOCK * closed->desc.cell_size);
 }
 
 static void rrci_add_free_cell(rrci_closed_heap *closed, rrc_cell *c)
@@ -537,7 +531,7 @@ static void rrci_add_free_cell(rrci_closed_heap *closed, rrc_cell *c)
 static RRCI_COLD int rrci_add_cells(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    size_t bytes = RRCI_CELLS_OF_A_BLOCK * rrci_cell_size(heap), first = closed->block_count * RRCI_CELLS_OF_A_BLOCK, i;
+    size_t bytes = RRCI_CELLS_OF_A_BLOCK * closed->desc.cell_size, first = closed->block_count * RRCI_CELLS_OF_A_BLOCK, i;
     char *block;
     if (first >= RRCI_MOST_CELLS)
         return 0;
@@ -665,27 +659,56 @@ static void rrci_part_cell(void *userdata, rrc_gcref p, rrc_object *ob)
 /* ---- what stands for an object ---- */
 
 /* rrci_mirror_words.state */
-#define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something, and must have an edge node */
-#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the node is to be made, changed or forgotten */
-#define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
-#define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not written again */
-#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
-#define RRCI_NODE_P_DIED  ((uintptr_t)64)       /* its p was found dead, and it is still linked: see rrci_root */
+#define RRCI_NODE_WANTED  ((uint32_t)1)        /* it owns something, and must have an edge node */
+#define RRCI_NODE_STALE   ((uint32_t)2)        /* the node is to be made, changed or forgotten */
+#define RRCI_NODE_PENDING ((uint32_t)4)        /* it became weak in this step, and has its anchor */
+#define RRCI_NODE_LOST    ((uint32_t)8)        /* the node died before ob did, and was not written again */
+#define RRCI_NODE_KEPT    ((uint32_t)16)       /* the host keeps things of its own in the node */
+#define RRCI_NODE_P_DIED  ((uint32_t)64)       /* its p was found dead, and it is still linked: see rrci_root */
 
-static rrc_cell *rrci_node_of(rrc_object *ob)
+/* From this bit on it is the number of what stands for the object, or 0. So many numbers are given before one is given
+   again that an object at the same address, with the same number, is the one that was in a sum. */
+#define RRCI_NODE_NUMBER  ((uint32_t)128)
+
+static uint32_t rrci_number_in(const rrci_mirror_head *head)
 {
-    return rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.node : NULL;
+    return head->is.state / RRCI_NODE_NUMBER;
+}
+
+static void rrci_forget_number(rrci_mirror_head *head)
+{
+    head->is.state %= RRCI_NODE_NUMBER;
+}
+
+static void rrci_give_number(rrc_heap *heap, rrci_mirror_head *head)
+{
+    rrci_closed_heap *closed = rrci_closed(heap);
+    closed->last_number += RRCI_NODE_NUMBER;
+    if (closed->last_number == 0)
+        closed->last_number = RRCI_NODE_NUMBER;
+    rrci_forget_number(head);
+    head->is.state |= closed->last_number;
+}
+
+static inline rrc_cell *rrci_node_in(const rrc_heap *heap, const rrci_mirror_head *head)
+{
+    return head->is.node != 0 ? rrci_cell_at(heap, head->is.node) : NULL;
+}
+
+static inline rrc_cell *rrci_node_of(const rrc_heap *heap, rrc_object *ob)
+{
+    return rrci_is_gc_object(ob) ? rrci_node_in(heap, rrci_mirror_head_of(ob)) : NULL;
 }
 
 RRC_API rrc_cell *rrc_cell_of_node(rrc_heap *heap, rrc_object *ob)
 {
-    return heap != NULL && heap->layer != NULL && ob != NULL ? rrci_node_of(ob) : NULL;
+    return heap != NULL && heap->layer != NULL && ob != NULL ? rrci_node_of(heap, ob) : NULL;
 }
 
 /* What stands for ob: the p of its P link, else its edge node, else NULL. */
 static rrc_cell *rrci_target(rrc_heap *heap, rrc_object *ob)
 {
-    return rrci_is_p_linked(heap, ob) ? (rrc_cell *)RRC_LINK(ob) : rrci_node_of(ob);
+    return rrci_is_p_linked(heap, ob) ? (rrc_cell *)RRC_LINK(ob) : rrci_node_of(heap, ob);
 }
 
 /* The cell of ob's link, or NULL. (A marker is none.) */
@@ -700,11 +723,6 @@ static int rrci_has_dead_cell(rrc_heap *heap, rrc_object *ob)
 {
     const rrc_cell *c = rrci_cell_of_link(heap, ob);
     return c != NULL && !rrci_is_cell_live(heap, c);
-}
-
-static uintptr_t rrci_new_number(rrc_heap *heap)
-{
-    return ++rrci_closed(heap)->last_number;
 }
 
 /* ---- weak and strong ---- */
@@ -784,22 +802,23 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     rrci_mirror_head *head = rrci_mirror_head_of(ob);
+    rrc_cell *node = rrci_node_in(heap, head);
     if (!rrci_is_p_linked(heap, ob)) {
         rrci_clear_weak(ob);
-        head->is.number = 0;
+        rrci_forget_number(head);
     }
-    head->is.state &= RRCI_NODE_PENDING | RRCI_NODE_HELD;
+    head->is.state &= ~(RRCI_NODE_NUMBER - 1) | RRCI_NODE_PENDING | RRCI_NODE_HELD;
     head->is.edges = 0;
     rrci_forget_listed(heap, head);
-    if (head->is.node == NULL)
+    if (node == NULL)
         return;
-    if (rrci_is_cell_live(heap, head->is.node)) {
+    if (rrci_is_cell_live(heap, node)) {
         RRCI_BEGIN_HOOK(heap);
-        closed->desc.write_node(heap->desc.userdata, head->is.node, NULL, 0);
+        closed->desc.write_node(heap->desc.userdata, node, NULL, 0);
         RRCI_END_HOOK(heap);
     }
-    rrci_free_cell(heap, head->is.node);
-    head->is.node = NULL;
+    rrci_free_cell(heap, node);
+    head->is.node = 0;
     closed->node_count--;
 }
 
@@ -896,8 +915,8 @@ static void rrci_want_node(rrc_heap *heap, rrc_object *ob)
 {
     rrci_mirror_head *head = rrci_mirror_head_of(ob);
     head->is.state |= RRCI_NODE_WANTED;
-    if (head->is.number == 0) {
-        head->is.number = rrci_new_number(heap);
+    if (rrci_number_in(head) == 0) {
+        rrci_give_number(heap, head);
         rrci_closed(heap)->changes++;
     }
 }
@@ -908,12 +927,12 @@ static rrc_cell *rrci_set_node(rrc_heap *heap, rrc_object *ob, void *obj)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     rrci_mirror_head *head = rrci_mirror_head_of(ob);
-    rrc_cell *node = rrci_take_cell(heap, obj, ob, 1), *former = head->is.node, *proxy;
+    rrc_cell *node = rrci_take_cell(heap, obj, ob, 1), *former = rrci_node_in(heap, head), *proxy;
     rrci_watch_cell(heap, node);
     rrci_want_node(heap, ob);
     closed->changes += heap->state != RRCI_LAYER_RUNS;
     closed->node_count += former == NULL;
-    head->is.node = node;
+    head->is.node = node->number;
     if (!rrci_is_p_linked(heap, ob)) {
         rrci_pin(heap, node, 1);
         if (rrci_is_weak(ob))           /* (in a step) */
@@ -931,14 +950,14 @@ static rrc_cell *rrci_set_node(rrc_heap *heap, rrc_object *ob, void *obj)
    that has failed, or a finalizer has untracked ob. */
 static rrc_cell *rrci_need_node(rrc_heap *heap, rrc_object *ob, size_t n)
 {
-    rrc_cell *node = rrci_node_of(ob);
+    rrc_cell *node = rrci_node_of(heap, ob);
     void *obj;
     if (node != NULL && rrci_is_cell_live(heap, node))
         return node;
     obj = rrci_closed(heap)->desc.new_node(heap->desc.userdata, ob, n);
     if (obj == NULL || !rrci_reserve_cell(heap) || !rrci_is_tracked(ob))
         return NULL;
-    node = rrci_node_of(ob);            /* a finalizer may have made one just now */
+    node = rrci_node_of(heap, ob);      /* a finalizer may have made one just now */
     return node != NULL && rrci_is_cell_live(heap, node) ? node : rrci_set_node(heap, ob, obj);
 }
 
@@ -947,9 +966,9 @@ static rrc_cell *rrci_need_node(rrc_heap *heap, rrc_object *ob, size_t n)
 /* A P link has been made: p replaces the edge node. */
 static void rrci_mirror_p_linked(rrc_heap *heap, rrc_object *ob)
 {
-    rrc_cell *node = rrci_node_of(ob);
+    rrc_cell *node = rrci_node_of(heap, ob);
     if (rrci_is_gc_object(ob))
-        rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
+        rrci_give_number(heap, rrci_mirror_head_of(ob));
     rrci_pin(heap, (rrc_cell *)RRC_LINK(ob), 1);
     if (node != NULL)
         rrci_pin(heap, node, 0);
@@ -966,15 +985,18 @@ static void rrci_mirror_unlinked(rrc_heap *heap, rrc_object *ob)
     head = rrci_gc_head_of(ob);
     if (rrci_is_gc_object(ob)) {
         rrci_mirror_head *mirror = rrci_mirror_head_of(ob);
-        if ((head->is.word & RRCI_GC_P_LINKED) != 0)
-            mirror->is.number = (mirror->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
-        if (rrci_is_wrapper(heap, ob) && mirror->is.node != NULL)
+        if ((head->is.word & RRCI_GC_P_LINKED) != 0) {
+            rrci_forget_number(mirror);
+            if ((mirror->is.state & RRCI_NODE_WANTED) != 0)
+                rrci_give_number(heap, mirror);
+        }
+        if (rrci_is_wrapper(heap, ob) && mirror->is.node != 0)
             mirror->is.state |= RRCI_NODE_STALE;
     }
     head->is.word &= ~RRCI_GC_P_LINKED;
     if (!rrci_is_tracked(ob))
         head->is.refs = 0;
-    if (rrci_node_of(ob) != NULL)
+    if (rrci_node_of(heap, ob) != NULL)
         rrci_root(heap, ob);
 }
 
@@ -1057,8 +1079,8 @@ static void rrci_find_dead_nodes(rrci_search *search)
         rrc_object *ob = *rrci_ob_at(tracked, --heap->machine.cursor);
         if (heap->machine.cursor >= RRCI_SEGMENT)
             RRCI_PREFETCH_NODE(*rrci_ob_at(tracked, heap->machine.cursor - RRCI_SEGMENT));
-        if (rrci_is_weak(ob) && rrci_node_of(ob) != NULL
-            && !rrci_may_be_live(heap, rrci_node_of(ob), 1))
+        if (rrci_is_weak(ob) && rrci_node_of(heap, ob) != NULL
+            && !rrci_may_be_live(heap, rrci_node_of(heap, ob), 1))
             rrci_lose_node(heap, ob);
     }
 }
@@ -1088,12 +1110,12 @@ static int rrci_is_child(const rrci_weighing *weighing, rrc_object *ob)
 }
 
 /* The number of what stands for a child, or 0 if nothing does. */
-static uintptr_t rrci_number_of(rrc_object *ob)
+static uint32_t rrci_number_of(rrc_object *ob)
 {
-    return rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.number : 1;
+    return rrci_is_gc_object(ob) ? rrci_number_in(rrci_mirror_head_of(ob)) : 1;
 }
 
-static void rrci_add_edge(rrci_weighing *weighing, rrc_object *ob, uintptr_t number)
+static void rrci_add_edge(rrci_weighing *weighing, rrc_object *ob, uint32_t number)
 {
     weighing->edges += rrci_hash_edge(ob, number);
 }
@@ -1184,7 +1206,7 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
 static void rrci_compare_edge(rrci_weighing *weighing, rrc_object *ob)
 {
     const rrci_closed_heap *closed = rrci_closed(weighing->search.heap);
-    uintptr_t number = rrci_number_of(ob);
+    uint32_t number = rrci_number_of(ob);
     weighing->owns = 1;
     if (number == 0)
         return;
@@ -1274,8 +1296,8 @@ static void rrci_explain_edges(rrci_weighing *weighing)
                 continue;
             }
             head->is.state |= RRCI_NODE_WANTED;
-            if (head->is.number == 0) {
-                head->is.number = rrci_new_number(heap);
+            if (rrci_number_in(head) == 0) {
+                rrci_give_number(heap, head);
                 closed->step.gave_numbers = 1;
             }
         }
@@ -1350,7 +1372,7 @@ static int rrci_visit_target(rrc_object *ob, void *arg)
     rrci_weighing *weighing = (rrci_weighing *)arg;
     rrc_heap *heap = weighing->search.heap;
     rrci_closed_heap *closed = rrci_closed(heap);
-    uintptr_t number;
+    uint32_t number;
     weighing->search.at++;
     if (!rrci_is_child(weighing, ob) || weighing->failed)
         return 0;
@@ -1579,7 +1601,7 @@ static void rrci_free_closed(rrc_heap *heap)
         }
     }
     while (closed->block_count > 0)
-        rrci_free_table(heap, closed->blocks[--closed->block_count], RRCI_CELLS_OF_A_BLOCK * rrci_cell_size(heap));
+        rrci_free_table(heap, closed->blocks[--closed->block_count], RRCI_CELLS_OF_A_BLOCK * closed->desc.cell_size);
     rrci_free_table(heap, closed->blocks, closed->blocks_room * sizeof *closed->blocks);
     rrci_free_table(heap, closed->targets,
                     closed->targets_room * (sizeof *closed->targets + sizeof *closed->target_cells));
@@ -1623,7 +1645,7 @@ RRC_API rrc_cell *rrc_cell_keep_node(rrc_heap *heap, rrc_object *ob, void *obj)
     int is_live = node != NULL && rrci_is_cell_live(heap, node);
     if (node != NULL && !is_live) {
         rrc_touch(heap, ob);            /* nothing protects what ob refers to until the next step */
-        node = rrci_node_of(ob);
+        node = rrci_node_of(heap, ob);
         is_live = node != NULL && rrci_is_cell_live(heap, node);
     }
     if (!is_live) {
@@ -1631,7 +1653,7 @@ RRC_API rrc_cell *rrc_cell_keep_node(rrc_heap *heap, rrc_object *ob, void *obj)
             return NULL;
         node = rrci_set_node(heap, ob, obj);
     }
-    if (!rrci_is_p_linked(heap, ob) && (!is_live || rrci_mirror_head_of(ob)->is.number == 0))
+    if (!rrci_is_p_linked(heap, ob) && (!is_live || rrci_number_in(rrci_mirror_head_of(ob)) == 0))
         rrc_touch(heap, ob);            /* no owner lists the node before the next step */
     rrci_want_node(heap, ob);           /* (it may have been needed no more) */
     rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_KEPT;
@@ -1663,7 +1685,7 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
     if (RRC_LINK(ob) != NULL)
         rrci_prepare_to_relink(heap, ob);
     rrci_watch_cell(heap, c);
-    node = rrci_node_of(ob);
+    node = rrci_node_of(heap, ob);
     if (node != NULL && rrci_is_cell_live(heap, node))
         rrci_closed(heap)->desc.join(heap->desc.userdata, c, node);
     else if (node != NULL)
@@ -2208,9 +2230,9 @@ static void rrci_mirror_end(rrc_heap *heap)
             rrc_object *ob = *rrci_ob_at(&heap->tracked.list[kind], i);
             if (!rrci_is_p_linked(heap, ob))
                 rrci_clear_weak(ob);
-            if (rrci_mirror_head_of(ob)->is.node != NULL)
-                rrci_free_cell(heap, rrci_mirror_head_of(ob)->is.node);
-            rrci_mirror_head_of(ob)->is.node = NULL;
+            if (rrci_mirror_head_of(ob)->is.node != 0)
+                rrci_free_cell(heap, rrci_node_of(heap, ob));
+            rrci_mirror_head_of(ob)->is.node = 0;
             rrci_forget_listed(heap, rrci_mirror_head_of(ob));
         }
     for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
@@ -2267,7 +2289,7 @@ static void rrci_check_owners(rrci_checker *checker)
 static void rrci_check_node(rrci_checker *checker, rrc_object *ob)
 {
     rrc_heap *heap = checker->heap;
-    rrc_cell *node = rrci_node_of(ob);
+    rrc_cell *node = rrci_node_of(heap, ob);
     int is_live;
     if (node == NULL || rrci_is_weak(ob) || heap->calls.depth > 0)
         return;
@@ -2297,7 +2319,7 @@ static void rrci_check_mirror(rrc_heap *heap, rrci_checker *checker)
             rrc_object *ob = *rrci_ob_at(&heap->tracked.list[kind], i);
             if (rrci_is_hole(ob))
                 continue;
-            nodes += rrci_node_of(ob) != NULL;
+            nodes += rrci_node_of(heap, ob) != NULL;
             if (rrci_was_weak(ob) && rrci_target(heap, ob) == NULL)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
             rrci_check_node(checker, ob);
@@ -2350,7 +2372,7 @@ static void rrci_closed_news(rrc_heap *heap, rrc_object *ob, rrci_news news)
         rrci_closed_keep(ob, news == RRCI_NEWS_KEEP);
         break;
     case RRCI_NEWS_LEFT:
-        if (rrci_node_of(ob) != NULL)
+        if (rrci_node_of(heap, ob) != NULL)
             closed->left++;
         else if (!rrci_is_tracked(ob))
             rrci_forget_node(heap, ob);
@@ -2423,6 +2445,8 @@ RRC_API rrc_heap *rrci_closed_new(const rrc_desc *desc, const rrc_closed_desc *c
     }
     memset(part, 0, sizeof *part);
     part->desc = *closed;
+    if (part->desc.cell_size < sizeof(rrc_cell))
+        part->desc.cell_size = sizeof(rrc_cell);
     part->most_cycles = RRCI_LEAST_CYCLES;
     heap->layer_data = part;
     return heap;

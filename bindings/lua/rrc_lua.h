@@ -484,7 +484,7 @@ enum {
 enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_SHARD (LUA_VERSION_NUM == 501 ? 4096u : 2048u)
 
-#define RRCL_MOST_SLOTS ((uint32_t)1 << 29)
+#define RRCL_MOST_SLOTS ((uint32_t)1 << 27)
 
 /* Are there cycles that do not look at what is old? See >>cycles. */
 #define RRCL_HAS_MODES (LUA_VERSION_NUM >= 504)
@@ -540,9 +540,8 @@ enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS, RRCL_FALLBACK, RRCL_INFO = 
 /* Buckets of values in a block of memory: see rrcl_cell_of_value. */
 #define RRCL_BUCKETS 1024u
 
-/* The tag of a cell: the hash of what OWNERS has, or one of these. */
-#define RRCL_NOT_NOTED UINT32_MAX
-#define RRCL_IS_PROXY (UINT32_MAX - 1)
+/* The tag of a cell: does OWNERS have what it has, or is that a proxy? */
+enum { RRCL_NOT_NOTED, RRCL_NOTED, RRCL_IS_PROXY };
 
 /* An ob that stands for a Lua value. */
 typedef struct rrcl_value {
@@ -783,15 +782,11 @@ static uint32_t rrcl_owners_shard(uint32_t hash, uint32_t count)
     return shard < count ? shard : shard & (mask / 2 - 1);
 }
 
-static int rrcl_owners_of_hash(const rrcl_state *state, uint32_t hash)
-{
-    return rrcl_place(RRCL_OWNERS, rrcl_owners_shard(hash, state->shard_count) * RRCL_SHARD);
-}
-
 /* The place of the OWNERS for the value at index of L. */
 static int rrcl_owners(lua_State *L, const rrcl_state *state, int index)
 {
-    return state->shard_count == 1 ? rrcl_place(RRCL_OWNERS, 0) : rrcl_owners_of_hash(state, rrcl_hash(L, index));
+    uint32_t shard = state->shard_count > 1 ? rrcl_owners_shard(rrcl_hash(L, index), state->shard_count) : 0;
+    return rrcl_place(RRCL_OWNERS, shard * RRCL_SHARD);
 }
 
 /* Whatever allocates in Lua can end the state, while it is closed: see rrcl_end. */
@@ -1268,9 +1263,9 @@ static int rrcl_is_revived(rrcl_state *state, uint32_t shard)
 /* Can OWNERS have what the cell has lost? Sets the shard that would have it. */
 static int rrcl_may_revive(rrcl_state *state, const rrc_cell *cell, uint32_t *shard)
 {
-    if (cell->tag == RRCL_NOT_NOTED || cell->tag == RRCL_IS_PROXY || rrcl_is_boxed(state, cell))
+    if (cell->tag != RRCL_NOTED || rrcl_is_boxed(state, cell))
         return 0;
-    *shard = rrcl_owners_shard(cell->tag, state->shard_count);
+    *shard = rrcl_owners_shard(rrcl_hash_bits((uint64_t)(uintptr_t)cell->object), state->shard_count);
     return !rrcl_is_revived(state, *shard);
 }
 
@@ -1414,7 +1409,7 @@ static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
 }
 
 /* Link value, or just give it a cell, whose Lua object is on top of the hidden thread. Returns a code. */
-static int rrcl_link_value(rrcl_state *state, rrcl_value *value, void *identity, uint32_t hash)
+static int rrcl_link_value(rrcl_state *state, rrcl_value *value, void *identity, int is_noted)
 {
     int code = RRC_OK;
     if (identity != state) {
@@ -1424,8 +1419,8 @@ static int rrcl_link_value(rrcl_state *state, rrcl_value *value, void *identity,
         code = value->cell != NULL ? RRC_OK : RRC_ENOMEM;
     }
     state->in_hand = NULL;
-    if (code == RRC_OK)
-        value->cell->tag = hash;
+    if (code == RRC_OK && is_noted)
+        value->cell->tag = RRCL_NOTED;
     return code;
 }
 
@@ -1437,9 +1432,8 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
     int code = RRC_ENOMEM;
     void *identity = rrcl_identity(L, state, index);
     int is_noted = is_found && identity == state;   /* (another value is noted by the first node that refers to it) */
-    uint32_t hash = is_noted ? rrcl_hash(L, index) : RRCL_NOT_NOTED;
     if (is_noted) {                                 /* the only step that allocates in Lua */
-        lua_pushvalue(state->hidden, rrcl_owners_of_hash(state, hash));
+        lua_pushvalue(state->hidden, rrcl_owners(L, state, index));
         lua_xmove(state->hidden, L, 1);
         lua_pushvalue(L, index);
         lua_pushnumber(L, (lua_Number)slot);
@@ -1454,7 +1448,7 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
         if (!value->is_boxed)
             lua_pushvalue(L, index);
         lua_xmove(L, state->hidden, 1);
-        code = rrcl_link_value(state, value, identity, hash);
+        code = rrcl_link_value(state, value, identity, is_noted);
         lua_pop(state->hidden, 1);
         if (code == RRC_OK)
             return &value->head;
@@ -1464,7 +1458,7 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
         lua_pushvalue(L, index);
         lua_xmove(L, state->hidden, 1);
         lua_pushnil(state->hidden);
-        lua_rawset(state->hidden, rrcl_owners_of_hash(state, hash));
+        lua_rawset(state->hidden, rrcl_owners(state->hidden, state, -2));
     }
     luaL_error(L, "not enough memory");
     return NULL;
@@ -1676,17 +1670,17 @@ static int rrcl_note_targets(lua_State *L)
     size_t i;
     for (i = 0; i < job->n; i++) {
         rrc_cell *cell = job->targets[i];
-        uint32_t hash;
         if (!rrcl_must_note(state, cell))
             continue;
-        hash = rrcl_hash_bits((uint64_t)(uintptr_t)cell->object);
-        lua_pushvalue(state->hidden, rrcl_owners_of_hash(state, hash));
         rrcl_get(state, RRCL_VALUES, rrcl_slot_of(cell));
-        lua_xmove(state->hidden, L, 2);
+        lua_xmove(state->hidden, L, 1);
         if (!lua_isnil(L, -1)) {
+            lua_pushvalue(state->hidden, rrcl_owners(L, state, -1));
+            lua_xmove(state->hidden, L, 1);
+            lua_insert(L, -2);
             lua_pushnumber(L, (lua_Number)rrcl_slot_of(cell));
             lua_rawset(L, -3);
-            cell->tag = hash;
+            cell->tag = RRCL_NOTED;
         }
         lua_settop(L, 1);
     }
@@ -1721,7 +1715,6 @@ static void rrcl_watch(void *userdata, rrc_cell *cell)
     rrcl_set(state, RRCL_VALUES, rrcl_slot_of(cell));
     state->used++;
     state->made++;
-    cell->tag = RRCL_NOT_NOTED;
     if (cell->is_node) {
         lua_pushnil(hidden);
         lua_replace(hidden, RRCL_NEW_NODE);
@@ -1751,8 +1744,8 @@ static void rrcl_forget_value(rrcl_state *state, const rrc_cell *cell)
 {
     lua_State *hidden = state->hidden;
     int is_there = rrcl_get_live(state, cell);
-    if (is_there && cell->tag != RRCL_NOT_NOTED) {
-        int owners = rrcl_owners_of_hash(state, cell->tag);
+    if (is_there && cell->tag == RRCL_NOTED) {
+        int owners = rrcl_owners(hidden, state, -1);
         lua_pushvalue(hidden, -1);
         lua_rawget(hidden, owners);
         if (!lua_isnil(hidden, -1) && rrcl_owner_cell(state, cell->object) == cell) {
@@ -3054,7 +3047,7 @@ static int rrcl_node_is_noted(lua_State *L, rrcl_state *state, rrc_object *ob)
 /* Note this node, whose table is on top. Raises. */
 static void rrcl_note_node(lua_State *L, rrcl_state *state, rrc_cell *node)
 {
-    node->tag = rrcl_hash(L, -1);
+    node->tag = RRCL_NOTED;
     lua_pushvalue(state->hidden, rrcl_owners(L, state, -1));
     lua_xmove(state->hidden, L, 1);
     lua_pushvalue(L, -2);
