@@ -457,7 +457,8 @@ static rrci_closed_heap *rrci_closed(const rrc_heap *heap)
     return (rrci_closed_heap *)heap->layer_data;
 }
 
-/* The layer's words in front of each object of rrc_gc_new: a line more for each object that a step looks at. */
+/* The layer's words in front of the GC head of each object of rrc_gc_new: mostly in the same cache line. To get at the
+   edge node loads the place of its block, and the cell. */
 typedef struct rrci_mirror_words {
     uint32_t  node;             /* the number of the edge node, or 0 */
     uint32_t  state;            /* RRCI_NODE_... flags, and the number of what stands for the object in the host's heap */
