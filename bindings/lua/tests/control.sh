@@ -96,6 +96,7 @@ known 'whole collections do not become rare' 's/= 2 \* state->next_wait + 1;/= 1
 known 'many new wrappers wait' 's/ || state->wrappers > state->most_wrappers;/ || 0;/' 'wrappers: whole collections'
 known 'wrappers stay after collectgarbage()' 's/(is_full \&\& state->wait < state->next_wait)/0/' 'wrappers: whole collections'
 known 'no whole collection follows a cycle' 's/is_first \&\& !state->is_collecting \&\& state->wrappers > 0/0/' 'wrappers: a cycle goes'
+mutant 'a proxy that a finalizer made is made again' 's/^        if (rrcl_push_cell(L, state, cell)) {.*/        if (0) {/' finalizer_pushes
 case $lua in
 lua5.1 | luajit)
     closes 'a module is unloaded under a finalizer' 's/^    luaL_getmetatable(L, "_LOADLIB").*/    lua_pushnil(L);/'

@@ -827,6 +827,61 @@ static void each_cycle_is_decided_once(void)
     close_state(L);
 }
 
+/* While the class of a new type is made, Lua collects. A finalizer pushes the object whose proxy is about to be made. */
+static rrc_object *late;
+static int late_pushes;
+
+static int push_late(lua_State *L)
+{
+    if (late != NULL) {
+        late_pushes++;
+        rrc_lua_push(L, rrc_lua_heap(L), late);
+        lua_setglobal(L, "late");
+    }
+    return 0;
+}
+
+/* How long Lua's collector waits, and how much it does then. */
+static void set_pace(lua_State *L, int pause, int stepmul)
+{
+#if LUA_VERSION_NUM >= 505
+    lua_gc(L, LUA_GCPARAM, LUA_GCPPAUSE, pause);
+    lua_gc(L, LUA_GCPARAM, LUA_GCPSTEPMUL, stepmul);
+#else
+    lua_gc(L, LUA_GCSETPAUSE, pause);
+    lua_gc(L, LUA_GCSETSTEPMUL, stepmul);
+#endif
+}
+
+static void a_finalizer_pushes_what_is_being_pushed(void)
+{
+    static const rrc_type Late = { .tp_name = "Late", .tp_basicsize = sizeof(rrc_object) };
+    int i, times = 0;
+    for (i = 0; i < 8; i++) {
+        lua_State *L = open_state();
+        rrc_heap *heap = rrc_lua_heap(L);
+        int before = late_pushes;
+        lua_register(L, "push_late", push_late);
+        run(L, "collectgarbage() collectgarbage('stop') for i = 1, 9 do finalizer(push_late) end");
+        late = rrc_new(heap, &Late);
+        lua_gc(L, LUA_GCRESTART, 0);
+        set_pace(L, 0, LUA_VERSION_NUM == 501 ? 0 : LUA_VERSION_NUM == 504 ? 1000 : 1000000);
+        rrc_lua_push(L, heap, late);
+        times += late_pushes > before;
+        if (late_pushes > before) {
+            lua_getglobal(L, "late");
+            check(lua_rawequal(L, -1, -2));
+            lua_pop(L, 1);
+        }
+        check_ptr(rrc_lua_test(L, -1, NULL), late);
+        rrc_decref(heap, late);
+        late = NULL;
+        close_state(L);
+    }
+    check(times > 0);
+    check_int(blocks, 0);
+}
+
 /* To open the heap itself. */
 static void opening_fails(void)
 {
@@ -1115,7 +1170,7 @@ UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(
            UNIT(what_happens_at_an_end_in_order), UNIT(an_allocation_fails_at_an_end_in_order),
            UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks),
            UNIT(close_in_a_hidden_coroutine), UNIT(each_cycle_ends_once_with_an_early_sentinel),
-           UNIT(each_cycle_is_counted_once), UNIT(sentinels_that_wait_are_few), UNIT(each_cycle_is_decided_once),
+           UNIT(each_cycle_is_counted_once), UNIT(sentinels_that_wait_are_few), UNIT(each_cycle_is_decided_once), UNIT(a_finalizer_pushes_what_is_being_pushed),
            UNIT(finalizers_run_at_the_end), UNIT(slots_use_what_is_owned),
            UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(an_allocation_fails_for_links),
            UNIT(an_allocation_fails_for_values), UNIT(all_allocations_fail_for_values), WITH_CLOCK UNIT(opening_fails));
