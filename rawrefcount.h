@@ -8495,7 +8495,9 @@ static void rrci_end_objects(rrc_heap *heap)
         finalized = heap->counters.finalized;
         garbage = heap->counters.garbage;
         parted = heap->counters.parted;
+        heap->waiting.running = 0;              /* (what this search finds alive has not been cleared) */
         rrci_collect_c(heap, "rrc_heap_free");
+        heap->waiting.running = 1;
         rrci_end_links(heap, &rounds_left);
         if (heap->counters.objects >= objects) {
             rounds_left--;

@@ -363,6 +363,39 @@ static void foreign_cycles_end(void)
     }
 }
 
+static int save_itself(rrc_heap *heap, rrc_object *self)
+{
+    rrc_incref(heap, self);
+    held_to_the_end = self;
+    return 0;
+}
+
+/* Garbage that is saved by its own tp_clear is alive. The end of a heap goes on to the wrappers that foreign code holds. */
+static void what_saves_itself_ends_no_end(void)
+{
+    static const rrc_type Saver = { .tp_name = "Saver", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = save_itself };
+    int way;
+
+    for (way = 0; way < 2; way++) {
+        host_options options = { .without_generations = 1, .order = way };
+        host *h = host_open(&options);
+        rrc_object *saver;
+        size_t p;
+        foreign *f = foreign_take(F(given(h, &Wrapper, P, &p)));
+
+        knot_ring(h, &Saver, 1, &saver);
+        check_int(host_free_heap(h), 0);
+        check_int(f->count, 1);
+        foreign_drop(f);
+        check_int(foreign_library.alive, 0);
+        check_int(RRC_REFCNT(saver), 2);
+        knot_clear(h->heap, saver);
+        rrc_decref(h->heap, held_to_the_end);
+        host_end(h);
+    }
+}
+
 /* ---- foreign code that runs during a collection ---- */
 
 static struct { rrc_object *root, *a, *b, *c, *d; size_t times, weighed; foreign *kept[2]; } story;
@@ -922,6 +955,7 @@ static void a_path_goes_through_a_held_proxy(void)
 UNIT_GROUP(outside, UNIT(a_foreign_reference_holds_a_wrapper), UNIT(a_proxy_lives_as_long_as_foreign_references),
            UNIT(a_store_an_action_and_its_handler), UNIT(what_has_no_wrapper_is_a_part_of_its_only_owner),
            UNIT(foreign_cycles_are_cleared), UNIT(foreign_cycles_end),
+           UNIT(what_saves_itself_ends_no_end),
            UNIT(number_and_visits_are_weighed_at_one_time), UNIT(a_reference_is_taken_in_a_hook),
            UNIT(a_visit_later_than_the_number),
            UNIT(an_action_is_reached_by_a_report), UNIT(foreign_code_takes_garbage_that_waits),
