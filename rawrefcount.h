@@ -3919,12 +3919,13 @@ static void rrci_forget_gray(rrci_gray *gray)
 
 static int rrci_visit_touch(rrc_object *ob, void *arg)
 {
-    if (RRC_REFCNT(ob) < 0 && !(rrci_is_gc_object(ob) && rrci_is_waiting(rrci_gc_head_of(ob))))
-        rrc_touch(((rrci_search *)arg)->heap, ob);  /* (touching a heap type twice is harmless) */
+    rrc_heap *heap = ((rrci_search *)arg)->heap;
+    if (RRC_REFCNT(ob) < 0 && !(rrci_is_gc_object(ob) && rrci_is_waiting(rrci_gc_head_of(ob))) && !rrci_is_late(heap, ob))
+        rrc_touch(heap, ob);                /* (touching a heap type twice is harmless) */
     return 0;
 }
 
-/* Call rrc_touch for all objects that ob owns, but for those that wait as garbage, as ob does, or did. */
+/* Call rrc_touch for all objects that ob owns, but for those that are garbage, as ob is, or was. */
 static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
 {
     rrci_search search;
@@ -4059,6 +4060,7 @@ static void rrci_add_to_absolving(rrci_absolving *absolving, rrc_object *ob)
 {
     rrci_end_watch(absolving->search.heap, ob);
     RRC_REFCNT(ob) &= INTPTR_MAX;       /* (the layer can leave it watched) */
+    rrci_forget_cleared(&absolving->search.heap->tracked, rrci_gc_head_of(ob));
     rrci_gc_head_of(ob)->is.refs = (uintptr_t)absolving->first;
     absolving->first = ob;
 }
@@ -4076,6 +4078,7 @@ static void rrci_absolve_gray(rrci_absolving *absolving, rrc_object *ob)
         return;
     }
     absolving->depth++;
+    rrci_forget_cleared(&absolving->search.heap->tracked, rrci_gc_head_of(ob));
     rrci_traverse(&absolving->search, ob, rrci_visit_absolve);
     absolving->depth--;
     rrci_absolve(absolving->search.heap, ob);
@@ -4098,7 +4101,8 @@ static int rrci_visit_absolve(rrc_object *ob, void *arg)
 {
     rrci_absolving *absolving = (rrci_absolving *)arg;
     rrc_heap *heap = absolving->search.heap;
-    if (RRC_REFCNT(ob) < 0 && rrci_is_condemned(heap, ob))
+    if ((RRC_REFCNT(ob) < 0 && rrci_is_condemned(heap, ob))
+        || (RRCI_LISTENS(heap) && rrci_is_in_tracked(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0))
         rrci_absolve_reached(absolving, ob);
     else if (heap->calls.slot_calls != NULL && rrci_slot_call_of(&heap->calls, ob) != NULL)
         rrci_slot_call_of(&heap->calls, ob)->is_reached = 1;

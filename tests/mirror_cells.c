@@ -29,6 +29,7 @@ typedef struct world {
     int used;
     int watched, forgotten, joined, written, emptied;
     int deferred;               /* calls of is_live that may wait */
+    int defers;                 /* ... do so */
     int fail_node, fail_write;  /* the next so many calls fail */
     void (*in_node)(struct world *w);       /* the host collects, and runs finalizers */
     void (*in_write)(struct world *w);
@@ -82,7 +83,7 @@ static int is_live(void *userdata, const rrc_cell *c, int may_defer)
 {
     ((world *)userdata)->deferred += may_defer;
     check(c->object != NULL);
-    return !being_of(c)->is_dead && !being_of(c)->is_found;
+    return (may_defer && ((world *)userdata)->defers) || (!being_of(c)->is_dead && !being_of(c)->is_found);
 }
 
 static int pin(void *userdata, rrc_cell *c, int on)
@@ -1069,6 +1070,75 @@ static void a_step_finds_a_dead_node(void)
     check(IS_WEAK(t.owned) && t.value->pins == 0);
     die(t.proxy);
     rrc_run_pending(w->heap, 0);
+    close_world(w);
+}
+
+/* Garbage is made whole before it waits. One of its nodes has died, and what that listed is garbage, too. */
+static void garbage_whose_node_has_died_waits(void)
+{
+    world *w = open_world();
+    rrc_object *a = new_tracked(w), *b = new_tracked(w);
+    being *node;
+
+    rrc_incref(w->heap, a);
+    own(a, 0, b);
+    own(b, 0, a);
+    step(w);
+    node = being_of(node_of(w, b));
+    check(IS_WEAK(b) && !IS_WEAK(a));
+    rrc_decref(w->heap, a);
+    node->is_found = w->defers = 1;
+    step(w);
+    check_ptr(node->cell, NULL);
+    check_int(stats_of(w).pending, 2);
+    rrc_run_pending(w->heap, 0);
+    check_int(w->deallocs, 2);
+    close_world(w);
+}
+
+/* C takes hold of garbage that reaches what was cleared. Both are garbage again later, and can go. */
+static void what_was_cleared_is_reached_by_what_is_saved(void)
+{
+    world *w = open_world();
+    rrc_object *cleared = new_tracked(w), *saved = new_tracked(w);
+
+    rrc_incref(w->heap, saved);
+    own(saved, 0, saved);
+    own(saved, 1, cleared);
+    own(cleared, 0, saved);
+    step(w);
+    check_int(stats_of(w).pending, 2);
+    rrc_run_pending(w->heap, 1);
+    check_ptr(THING(cleared)->ref[0], NULL);
+    rrc_incref(w->heap, saved);
+    check_int(stats_of(w).pending, 0);
+    rrc_decref(w->heap, saved);
+    step(w);
+    check_int(stats_of(w).pending, 2);
+    rrc_run_pending(w->heap, 0);
+    check_int(w->deallocs, 2);
+    close_world(w);
+}
+
+/* C gets hold of a view whose p has died, and an owner gets that reference. The host tells of the death later. */
+static void a_dead_view_gets_an_owner(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+    being *alone;
+    rrc_object *view = new_view(w, &alone);
+
+    rrc_decref(w->heap, view);
+    step(w);
+    check(IS_WEAK(view));
+    alone->is_found = w->defers = 1;
+    rrc_incref(w->heap, view);
+    check(IS_WEAK(view));
+    own(t.owner, 1, view);
+    step(w);
+    check_ptr(rrc_cell_of(w->heap, view), NULL);
+    alone->is_dead = 1;
+    rrc_decref(w->heap, t.owner);
     close_world(w);
 }
 
@@ -2097,6 +2167,8 @@ static void numbers_until_the_heap_has_ended(void)
 UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_a_light_object),
     UNIT(static_objects_get_cells),
     UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
+    UNIT(garbage_whose_node_has_died_waits), UNIT(what_was_cleared_is_reached_by_what_is_saved),
+    UNIT(a_dead_view_gets_an_owner),
     UNIT(a_cell_goes_with_its_link), UNIT(a_cell_goes_with_its_object), UNIT(cells_have_numbers),
     UNIT(the_host_keeps_a_node), UNIT(the_host_keeps_a_node_in_a_step),
     UNIT(a_node_is_kept_after_its_owner_was_mirrored), UNIT(a_dealloc_keeps_an_object_without_a_node),

@@ -1025,23 +1025,12 @@ static rrc_gcref rrci_p_of_weak(rrc_heap *heap, rrc_object *ob)
     return RRC_LINK(ob);
 }
 
-/* (Garbage that is not aside yet stays watched: its turn comes, or C gets hold of an owner.) */
-static int rrci_visit_strengthen(rrc_object *ob, void *arg)
-{
-    rrc_heap *heap = ((rrci_search *)arg)->heap;
-    if (rrci_is_weak(ob) && !rrci_is_late(heap, ob))
-        rrci_become_strong(heap, ob);
-    return 0;
-}
-
 /* Garbage stays whole until it is cleared: make it strong, and all that it owns. */
 static void rrci_keep_whole(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_search search;
-    rrci_begin_search(&search, heap, 0, "rrc_closed_step");
     if (rrci_is_weak(ob))
         rrci_become_strong(heap, ob);
-    rrci_traverse(&search, ob, rrci_visit_strengthen);
+    rrci_touch_owned(heap, ob);
     rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;       /* (links may be new when it comes back) */
 }
 
@@ -1188,7 +1177,8 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
     const rrci_mirror_head *head = rrci_mirror_head_of(owner);
     char detail[200];
     if ((head->is.state & RRCI_NODE_LOST) != 0     /* (ob's own p may have died with it) */
-        || rrci_has_address(head->is.listed, head->is.listed_count, ob))
+        || rrci_has_address(head->is.listed, head->is.listed_count, ob)
+        || !rrci_is_cell_live(heap, rrci_target(heap, ob)))     /* (then ob stays weak, whoever refers to it) */
         return;
     weighing->is_moved = 1;
 #ifdef RRC_NO_STDIO
