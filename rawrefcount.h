@@ -2774,13 +2774,14 @@ static int rrci_is_late(const rrc_heap *heap, rrc_object *ob)
 }
 
 /* Is ob garbage, or kept for it? It waits, or is to wait, or it goes by its count: it was cleared, or only its link
-   held it. */
+   held it, or at the end of the heap its owner goes first (rrci_let_wait). */
 static int rrci_is_condemned(const rrc_heap *heap, rrc_object *ob)
 {
     if ((RRC_REFCNT(ob) >= 0 && heap->calls.slot_calls == NULL) || !rrci_is_tracked(ob))
         return 0;                       /* (only in its own slot garbage is not watched) */
     return rrci_is_waiting(rrci_gc_head_of(ob)) || rrci_is_late(heap, ob)
-        || (RRC_REFCNT(ob) < 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0 && !RRCI_LISTENS(heap));
+        || (RRC_REFCNT(ob) < 0 && (((rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0 && !RRCI_LISTENS(heap))
+                                   || (heap->waiting.orders == RRCI_BY_CYCLES && !heap->machine.searched)));
 }
 
 /* Is the mutator running, while the host still has to mark each p that C gets hold of? After the verdict it reads the
@@ -8399,6 +8400,7 @@ static void rrci_let_wait(rrc_heap *heap)
             continue;
         rrci_color(heap, ob, rrci_gc_head_of(ob), 0);
         rrci_gc_head_of(ob)->is.refs = 0;
+        rrci_watch(ob);
     }
 }
 

@@ -1089,6 +1089,35 @@ static void leftovers_part_last(void)
     leftovers_part_last_by(P);          /* links of its own kind are passed for the owner */
 }
 
+/* A finalizer brings garbage back. It owns a view, which waits for its owner, and that owns garbage with a finalizer. */
+static void bring_back(host *h, rrc_object *ob)
+{
+    if (KNOT(ob)->tag == 1)
+        rrc_incref(h->heap, ob);
+}
+
+static void a_view_of_what_comes_back_is_whole(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *owner = knot_new(h, &KnotFinal, 1), *view = knot_new(h, &Knot, 2), *owned = knot_new(h, &KnotFinal, 3);
+
+    ob_link(h, P, host_new(h, HOST_OLD), view, FULL);
+    KNOT(view)->ref[0] = owned;
+    KNOT(owner)->ref[0] = view;
+    knot_tie(h, owner, 1, owner);
+    knot_tie(h, owned, 1, owned);
+    rrc_decref(h->heap, owner);
+    h->on_finalize = bring_back;
+    check_int(host_free_heap(h), 1);    /* (the view) */
+    check_events(h, "f1");
+    check_int(h->deallocs, 0);
+    RRC_CLEAR(h->heap, KNOT(owned)->ref[1]);
+    RRC_CLEAR(h->heap, KNOT(owner)->ref[1]);
+    rrc_decref(h->heap, owner);
+    check_int(h->deallocs, 3);
+    host_end(h);
+}
+
 /* Each finalizer makes another object, in a cycle. The end gives up before it has looked at all the others for minutes. */
 static rrc_object *newest, *former;
 
@@ -1147,7 +1176,7 @@ UNIT_GROUP(heap_end,
     UNIT(owners_in_any_order),
     UNIT(proxies_go_before_views), UNIT(a_chain_of_linked_obs),
     UNIT(a_cycle_is_held),
-    UNIT(finalizers_may_resurrect),
+    UNIT(finalizers_may_resurrect), UNIT(a_view_of_what_comes_back_is_whole),
     UNIT(deallocs_may_do_all_sorts),
     UNIT(a_heap_is_not_freed_by_its_own_deallocs),
     UNIT(a_heap_is_not_freed_by_its_trigger),
