@@ -1168,7 +1168,7 @@ static int rrcl_get_live(rrcl_state *state, const rrc_cell *cell)
    each reference by an ob of its own. */
 static int rrcl_has_identity(int type)
 {
-    return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
+    return type >= LUA_TTABLE;                  /* functions, userdata, threads, and LuaJIT's cdata, too */
 }
 
 /* What a cell has as its object, which is the value at index. */

@@ -833,6 +833,19 @@ case("values come back as they were", function()
     w:set(1, 1) equal(math.type(w:get(1)), "integer")
     w:set(1, 1.0) equal(math.type(w:get(1)), "float")
   end
+  local has_ffi, ffi = pcall(require, "ffi")
+  if has_ffi then
+    rawrefcount.collect()
+    local objects = rawrefcount.stats().objects
+    w:set(1, ffi.new("int[1]", 7))              -- only C has it
+    rawrefcount.collect()
+    equal(w:get(1)[0], 7)
+    w:set(2, w:get(1))
+    equal(rawrefcount.stats().objects, objects + 1)
+    w:set(1, nil) w:set(2, nil)
+    rawrefcount.collect()
+    equal(rawrefcount.stats().objects, objects)
+  end
 end)
 
 case("fields of scripts", function()
