@@ -7659,7 +7659,9 @@ static void rrci_clear_waiting(rrc_heap *heap, rrc_object *ob)
             RRC_HOST_GUARD(heap, rrci_call_clear, ob);
         rrci_end_slot(&heap->calls, &call);
     }
-    if (rrci_is_tracked(ob) && !call.is_reached) {
+    if (rrci_is_tracked(ob) && call.is_reached) {
+        rrci_absolve_all(heap, ob);
+    } else if (rrci_is_tracked(ob)) {
         rrci_note_cleared(&heap->tracked, rrci_gc_head_of(ob));
         if (!RRCI_LISTENS(heap))
             rrci_watch(ob);
