@@ -883,7 +883,7 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
 }
 
 /* A weak object becomes strong. */
-static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
+static RRCI_NOINLINE void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
 {
     rrci_clear_weak(ob);
     rrci_closed(heap)->changes++;
