@@ -1118,6 +1118,52 @@ static void a_view_of_what_comes_back_is_whole(void)
     host_end(h);
 }
 
+/* Meanwhile a finalizer collects, and a hook of that search takes a reference to what it has not found yet. */
+static rrc_object *looked_at;
+
+static void look_at(host *h, const char *hook)
+{
+    (void)hook;
+    if (looked_at != NULL) {
+        rrc_incref(h->heap, looked_at);
+        rrc_decref(h->heap, looked_at);
+    }
+}
+
+static void bring_back_and_collect(host *h, rrc_object *ob)
+{
+    bring_back(h, ob);
+    h->on_hook = look_at;
+    host_major(h);
+    h->on_hook = NULL;
+}
+
+static void a_view_is_looked_at_by_a_search(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *owner = knot_new(h, &KnotFinal, 1), *view = knot_new(h, &Knot, 2), *owned = knot_new(h, &KnotFinal, 3);
+    rrc_object *held = knot_new(h, &Knot, 4);
+
+    ob_link(h, P, host_new(h, HOST_OLD), view, FULL);
+    ob_link(h, P, host_new(h, HOST_OLD), held, FULL);       /* C holds it, so that a search calls trace */
+    KNOT(owner)->ref[0] = view;
+    KNOT(view)->ref[0] = owned;
+    knot_tie(h, owner, 1, owner);
+    knot_tie(h, owned, 1, owned);
+    rrc_decref(h->heap, owner);
+    looked_at = view;
+    h->on_finalize = bring_back_and_collect;
+    host_free_heap(h);
+    looked_at = NULL;
+    h->events[0] = '\0';                /* (the collection finds out anew what is garbage) */
+    RRC_CLEAR(h->heap, KNOT(owned)->ref[1]);
+    RRC_CLEAR(h->heap, KNOT(owner)->ref[1]);
+    rrc_decref(h->heap, owner);
+    rrc_decref(h->heap, held);
+    check_int(h->deallocs, 4);
+    host_end(h);
+}
+
 /* Each finalizer makes another object, in a cycle. The end gives up before it has looked at all the others for minutes. */
 static rrc_object *newest, *former;
 
@@ -1177,6 +1223,7 @@ UNIT_GROUP(heap_end,
     UNIT(proxies_go_before_views), UNIT(a_chain_of_linked_obs),
     UNIT(a_cycle_is_held),
     UNIT(finalizers_may_resurrect), UNIT(a_view_of_what_comes_back_is_whole),
+    UNIT(a_view_is_looked_at_by_a_search),
     UNIT(deallocs_may_do_all_sorts),
     UNIT(a_heap_is_not_freed_by_its_own_deallocs),
     UNIT(a_heap_is_not_freed_by_its_trigger),
