@@ -997,16 +997,24 @@ static void a_target_is_taken_in_new_node(void)
     close_world(w);
 }
 
+/* A view that only the host holds, after a step. */
+static rrc_object *new_weak_view(world *w, being **alone)
+{
+    rrc_object *view = new_view(w, alone);
+
+    rrc_decref(w->heap, view);
+    step(w);
+    check(IS_WEAK(view));
+    return view;
+}
+
 static void a_step_finds_a_dead_view(void)
 {
     world *w = open_world();
     pair t = new_pair(w);
     being *alone;
-    rrc_object *view = new_view(w, &alone);
 
-    rrc_decref(w->heap, view);
-    step(w);
-    check(IS_WEAK(view));
+    new_weak_view(w, &alone);
     alone->is_found = 1;                /* the host reports nothing, but asked, it says so */
     step(w);
     check_int(closed_stats_of(w).cells, 3);
@@ -1126,11 +1134,8 @@ static void a_dead_view_gets_an_owner(void)
     world *w = open_world();
     pair t = new_pair(w);
     being *alone;
-    rrc_object *view = new_view(w, &alone);
+    rrc_object *view = new_weak_view(w, &alone);
 
-    rrc_decref(w->heap, view);
-    step(w);
-    check(IS_WEAK(view));
     alone->is_found = w->defers = 1;
     rrc_incref(w->heap, view);
     check(IS_WEAK(view));

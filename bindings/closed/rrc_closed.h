@@ -458,7 +458,7 @@ static rrci_closed_heap *rrci_closed(const rrc_heap *heap)
 }
 
 /* The layer's words in front of the GC head of each object of rrc_gc_new: mostly in the same cache line. To get at the
-   edge node loads the place of its block, and the cell. */
+   edge node takes two dependent loads more: the place of its block, and the cell. */
 typedef struct rrci_mirror_words {
     uint32_t  node;             /* the number of the edge node, or 0 */
     uint32_t  state;            /* RRCI_NODE_... flags, and the number of what stands for the object in the host's heap */
