@@ -293,7 +293,7 @@ RRC_INLINE rrc_heap *rrc_closed_new(const rrc_desc *desc, const rrc_closed_desc 
  * is true until then, and a step just after it roots the others again.
  *
  * A tracked wrapper that loses its link while others refer to its foreign object is held by the header from then on
- * (RRCI_NODE_HELD), as nobody else would. So is one that is not garbage any more. If C holds it besides, and it was not
+ * (rrci_mirror_words.held), as nobody else would. So is one that is not garbage any more. If C holds it besides, and it was not
  * weak, it was parted on purpose, and lives by its count. Steps weigh what is held: when visits explain all, it is
  * garbage of C. Its p was not kept, so a wrapper should have a P link in such a heap, if p has data. */
 
@@ -429,7 +429,7 @@ typedef struct rrci_closed_heap {
     size_t        asked;        /* calls of rrc_closed_is_due since then that found changes or idle links */
     size_t        patience;     /* this many such calls make a step due if nothing changed */
     size_t        mirrored, mirror_steps;
-    uint32_t      last_number;  /* the last number of what stands for an object */
+    unsigned      last_number : 25;     /* the last number of what stands for an object */
     size_t        found_dead;   /* weak objects whose p had died when C took a reference, since the last step */
     size_t        left;         /* objects that their tp_dealloc has kept: they may be untracked and have an edge node */
     rrc_object   *lost;         /* what they own is to become strong next; threaded through the sum of edges */
@@ -461,16 +461,22 @@ static rrci_closed_heap *rrci_closed(const rrc_heap *heap)
    edge node takes two dependent loads more: the place of its block, and the cell. */
 typedef struct rrci_mirror_words {
     uint32_t  node;             /* the number of the edge node, or 0 */
-    uint32_t  state;            /* RRCI_NODE_... flags, and the number of what stands for the object in the host's heap */
+    unsigned  number : 25;      /* of what stands for the object in the host's heap, or 0. So many are given before one
+                                   is given again that an object at the same address, with the same number, is the one
+                                   that was in a sum */
+    unsigned  wanted : 1;       /* it owns something, and must have an edge node */
+    unsigned  stale : 1;        /* the node is to be made, changed or forgotten */
+    unsigned  pending : 1;      /* it became weak in this step, and has its anchor */
+    unsigned  lost : 1;         /* the node died before ob did, and was not written again */
+    unsigned  kept : 1;         /* the host keeps things of its own in the node */
+    unsigned  held : 1;         /* the header holds this wrapper: see rrci_is_held_for_others */
+    unsigned  p_died : 1;       /* its p was found dead, and it is still linked: see rrci_root */
     uint64_t  edges;            /* a sum over what it refers to: see rrci_add_edge */
 #ifdef RRC_DEBUG
     rrc_object **listed;        /* what the edge node refers to, sorted */
     size_t    listed_count;
 #endif
 } rrci_mirror_words;
-
-/* In state: the header holds this wrapper, see rrci_is_held_for_others. (The other bits are below.) */
-#define RRCI_NODE_HELD ((uint32_t)32)
 
 typedef union rrci_mirror_head {
     rrci_mirror_words is;
@@ -489,7 +495,7 @@ static rrci_mirror_head *rrci_mirror_head_of(rrc_object *ob)
         RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) - sizeof(rrci_mirror_head))); \
     } while (0)
 
-/* In an object of rrc_new, which has no such words: RRCI_NODE_PENDING. (The core does not use that bit there.) */
+/* In an object of rrc_new, which has no such words: it is pending. (The core does not use that bit there.) */
 #define RRCI_GC_ANCHORED RRCI_GC_OWNED
 
 /* Is ob weak? Garbage that waits is watched as well, but is not weak. */
@@ -659,36 +665,13 @@ static void rrci_part_cell(void *userdata, rrc_gcref p, rrc_object *ob)
 
 /* ---- what stands for an object ---- */
 
-/* rrci_mirror_words.state */
-#define RRCI_NODE_WANTED  ((uint32_t)1)        /* it owns something, and must have an edge node */
-#define RRCI_NODE_STALE   ((uint32_t)2)        /* the node is to be made, changed or forgotten */
-#define RRCI_NODE_PENDING ((uint32_t)4)        /* it became weak in this step, and has its anchor */
-#define RRCI_NODE_LOST    ((uint32_t)8)        /* the node died before ob did, and was not written again */
-#define RRCI_NODE_KEPT    ((uint32_t)16)       /* the host keeps things of its own in the node */
-#define RRCI_NODE_P_DIED  ((uint32_t)64)       /* its p was found dead, and it is still linked: see rrci_root */
-
-/* From this bit on it is the number of what stands for the object, or 0. So many numbers are given before one is given
-   again that an object at the same address, with the same number, is the one that was in a sum. */
-#define RRCI_NODE_NUMBER  ((uint32_t)128)
-
-static uint32_t rrci_number_in(const rrci_mirror_head *head)
-{
-    return head->is.state / RRCI_NODE_NUMBER;
-}
-
-static void rrci_forget_number(rrci_mirror_head *head)
-{
-    head->is.state %= RRCI_NODE_NUMBER;
-}
-
 static void rrci_give_number(rrc_heap *heap, rrci_mirror_head *head)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    closed->last_number += RRCI_NODE_NUMBER;
+    closed->last_number++;
     if (closed->last_number == 0)
-        closed->last_number = RRCI_NODE_NUMBER;
-    rrci_forget_number(head);
-    head->is.state |= closed->last_number;
+        closed->last_number = 1;
+    head->is.number = closed->last_number;
 }
 
 static inline rrc_cell *rrci_node_in(const rrc_heap *heap, const rrci_mirror_head *head)
@@ -742,15 +725,14 @@ static void rrci_clear_weak(rrc_object *ob)
 /* Has ob become weak in this step? Then it still has its anchor. (Without a GC head it loses that at once.) */
 static int rrci_is_anchored(rrc_object *ob)
 {
-    return rrci_is_gc_object(ob) ? (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0
+    return rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.pending
          : rrci_has_gc_head(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_ANCHORED) != 0;
 }
 
 static void rrci_note_anchored(rrc_object *ob, int on)
 {
     if (rrci_is_gc_object(ob)) {
-        rrci_mirror_head *head = rrci_mirror_head_of(ob);
-        head->is.state = on ? head->is.state | RRCI_NODE_PENDING : head->is.state & ~RRCI_NODE_PENDING;
+        rrci_mirror_head_of(ob)->is.pending = on != 0;
     } else if (rrci_has_gc_head(ob)) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
         head->is.word = on ? head->is.word | RRCI_GC_ANCHORED : head->is.word & ~RRCI_GC_ANCHORED;
@@ -806,9 +788,9 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
     rrc_cell *node = rrci_node_in(heap, head);
     if (!rrci_is_p_linked(heap, ob)) {
         rrci_clear_weak(ob);
-        rrci_forget_number(head);
+        head->is.number = 0;
     }
-    head->is.state &= ~(RRCI_NODE_NUMBER - 1) | RRCI_NODE_PENDING | RRCI_NODE_HELD;
+    head->is.wanted = head->is.stale = head->is.lost = head->is.kept = head->is.p_died = 0;
     head->is.edges = 0;
     rrci_forget_listed(heap, head);
     if (node == NULL)
@@ -856,7 +838,7 @@ static void rrci_lose_owned(rrc_heap *heap, rrc_object *ob)
 static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
 {
     rrci_forget_node(heap, ob);
-    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
+    rrci_mirror_head_of(ob)->is.lost = 1;
     rrci_lose_owned(heap, ob);
 }
 
@@ -865,9 +847,9 @@ static void rrci_lose_p(rrc_heap *heap, rrc_object *ob)
 {
     rrci_set_weak(ob);
     rrci_closed(heap)->found_dead++;
-    if (!rrci_is_gc_object(ob) || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_P_DIED) != 0)
+    if (!rrci_is_gc_object(ob) || rrci_mirror_head_of(ob)->is.p_died)
         return;
-    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_P_DIED | RRCI_NODE_STALE;
+    rrci_mirror_head_of(ob)->is.p_died = rrci_mirror_head_of(ob)->is.stale = 1;
     rrci_lose_owned(heap, ob);
 }
 
@@ -915,8 +897,8 @@ static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
 static void rrci_want_node(rrc_heap *heap, rrc_object *ob)
 {
     rrci_mirror_head *head = rrci_mirror_head_of(ob);
-    head->is.state |= RRCI_NODE_WANTED;
-    if (rrci_number_in(head) == 0) {
+    head->is.wanted = 1;
+    if (head->is.number == 0) {
         rrci_give_number(heap, head);
         rrci_closed(heap)->changes++;
     }
@@ -987,12 +969,12 @@ static void rrci_mirror_unlinked(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_gc_object(ob)) {
         rrci_mirror_head *mirror = rrci_mirror_head_of(ob);
         if ((head->is.word & RRCI_GC_P_LINKED) != 0) {
-            rrci_forget_number(mirror);
-            if ((mirror->is.state & RRCI_NODE_WANTED) != 0)
+            mirror->is.number = 0;
+            if (mirror->is.wanted)
                 rrci_give_number(heap, mirror);
         }
         if (rrci_is_wrapper(heap, ob) && mirror->is.node != 0)
-            mirror->is.state |= RRCI_NODE_STALE;
+            mirror->is.stale = 1;
     }
     head->is.word &= ~RRCI_GC_P_LINKED;
     if (!rrci_is_tracked(ob))
@@ -1031,7 +1013,7 @@ static void rrci_keep_whole(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_weak(ob))
         rrci_become_strong(heap, ob);
     rrci_touch_owned(heap, ob);
-    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;       /* (links may be new when it comes back) */
+    rrci_mirror_head_of(ob)->is.stale = 1;          /* (links may be new when it comes back) */
 }
 
 /* ---- 1. deaths ---- */
@@ -1102,7 +1084,7 @@ static int rrci_is_child(const rrci_weighing *weighing, rrc_object *ob)
 /* The number of what stands for a child, or 0 if nothing does. */
 static uint32_t rrci_number_of(rrc_object *ob)
 {
-    return rrci_is_gc_object(ob) ? rrci_number_in(rrci_mirror_head_of(ob)) : 1;
+    return rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.number : 1;
 }
 
 static void rrci_add_edge(rrci_weighing *weighing, rrc_object *ob, uint32_t number)
@@ -1176,7 +1158,7 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
     rrc_object *owner = weighing->search.parent;
     const rrci_mirror_head *head = rrci_mirror_head_of(owner);
     char detail[200];
-    if ((head->is.state & RRCI_NODE_LOST) != 0     /* (ob's own p may have died with it) */
+    if (head->is.lost                               /* (ob's own p may have died with it) */
         || rrci_has_address(head->is.listed, head->is.listed_count, ob)
         || !rrci_is_cell_live(heap, rrci_target(heap, ob)))     /* (then ob stays weak, whoever refers to it) */
         return;
@@ -1241,11 +1223,11 @@ static void rrci_compare_edges(rrci_weighing *weighing, rrc_object *ob, rrc_visi
 static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
 {
     rrci_mirror_head *head = rrci_mirror_head_of(ob);
-    if (!weighing->owns && (head->is.state & RRCI_NODE_KEPT) == 0)
-        head->is.state &= ~RRCI_NODE_WANTED;
-    else if (!weighing->is_fresh && head->is.edges == weighing->edges && (head->is.state & RRCI_NODE_STALE) == 0)
+    if (!weighing->owns && !head->is.kept)
+        head->is.wanted = 0;
+    else if (!weighing->is_fresh && head->is.edges == weighing->edges && !head->is.stale)
         return 0;
-    head->is.state |= RRCI_NODE_STALE;
+    head->is.stale = 1;
     return 1;
 }
 
@@ -1280,14 +1262,14 @@ static void rrci_explain_edges(rrci_weighing *weighing)
             rrci_see(search, ob, rrci_gc_head_of(ob));
         rrci_compare_edges(weighing, ob, rrci_visit_reference);
         head = rrci_mirror_head_of(ob);
-        head->is.state &= ~RRCI_NODE_P_DIED;    /* (what it owns has been seen: if C holds it, rrci_sift finds that) */
-        if ((head->is.state & RRCI_NODE_WANTED) == 0) {
+        head->is.p_died = 0;            /* (what it owns has been seen: if C holds it, rrci_sift finds that) */
+        if (!head->is.wanted) {
             if (!weighing->owns) {
-                closed->step.is_stale |= (head->is.state & RRCI_NODE_STALE) != 0;    /* left by a step that failed */
+                closed->step.is_stale |= head->is.stale;        /* left by a step that failed */
                 continue;
             }
-            head->is.state |= RRCI_NODE_WANTED;
-            if (rrci_number_in(head) == 0) {
+            head->is.wanted = 1;
+            if (head->is.number == 0) {
                 rrci_give_number(heap, head);
                 closed->step.gave_numbers = 1;
             }
@@ -1419,7 +1401,7 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     if (weighing->failed)
         return 0;
     head->is.edges = weighing->edges;
-    head->is.state &= ~RRCI_NODE_LOST;
+    head->is.lost = 0;
 #ifdef RRC_DEBUG
     if (!rrci_note_listed(heap, ob, weighing->target_count))
         return 0;
@@ -1432,8 +1414,8 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
         rrci_forget_listed(heap, head);         /* (nobody forgets it later, if there is no node) */
     for (i = 0; i < weighing->target_count && !rrci_is_weak(ob); i++)
         if (rrci_is_gc_object(closed->targets[i])
-            && (rrci_mirror_head_of(closed->targets[i])->is.state & RRCI_NODE_P_DIED) != 0)
-            head->is.state |= RRCI_NODE_STALE;  /* (the node does not list it) */
+            && rrci_mirror_head_of(closed->targets[i])->is.p_died)
+            head->is.stale = 1;         /* (the node does not list it) */
     return is_written;
 }
 
@@ -1461,18 +1443,18 @@ static void rrci_mirror_stale(rrci_weighing *weighing)
         if (rrci_is_hole(ob))
             continue;
         head = rrci_mirror_head_of(ob);
-        if (closed->step.gave_numbers && (head->is.state & (RRCI_NODE_WANTED | RRCI_NODE_STALE)) == RRCI_NODE_WANTED) {
+        if (closed->step.gave_numbers && head->is.wanted && !head->is.stale) {
             rrci_compare_edges(weighing, ob, rrci_visit_edge);
             rrci_note_stale(weighing, ob);
         }
-        if ((head->is.state & RRCI_NODE_STALE) == 0)
+        if (!head->is.stale)
             continue;
         search->end -= RRCI_MIRROR_UNITS;
-        head->is.state &= ~RRCI_NODE_STALE;     /* (code that the host runs can make it stale again) */
-        if ((head->is.state & RRCI_NODE_WANTED) == 0) {
+        head->is.stale = 0;             /* (code that the host runs can make it stale again) */
+        if (!head->is.wanted) {
             rrci_forget_node(heap, ob);
         } else if (!rrci_mirror_one(weighing, ob)) {
-            head->is.state |= RRCI_NODE_STALE;
+            head->is.stale = 1;
             closed->step.code = RRC_ENOMEM;       /* the next step tries again */
             rrci_touch_owned(heap, ob);
             break;
@@ -1530,7 +1512,7 @@ static void rrci_release_tracked(rrci_search *search)
         }
         if (closed->step.is_given_up || (rrci_gc_head_of(ob)->is.word & RRCI_GC_COLOR) != heap->machine.white)
             rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
-        if (closed->step.code != RRC_OK || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0)
+        if (closed->step.code != RRC_OK || rrci_mirror_head_of(ob)->is.pending)
             rrci_release(heap, ob);
         closed->idle += rrci_is_weak(ob) && rrci_is_p_linked(heap, ob);
     }
@@ -1644,10 +1626,10 @@ RRC_API rrc_cell *rrc_cell_keep_node(rrc_heap *heap, rrc_object *ob, void *obj)
             return NULL;
         node = rrci_set_node(heap, ob, obj);
     }
-    if (!rrci_is_p_linked(heap, ob) && (!is_live || rrci_number_in(rrci_mirror_head_of(ob)) == 0))
+    if (!rrci_is_p_linked(heap, ob) && (!is_live || rrci_mirror_head_of(ob)->is.number == 0))
         rrc_touch(heap, ob);            /* no owner lists the node before the next step */
     rrci_want_node(heap, ob);           /* (it may have been needed no more) */
-    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_KEPT;
+    rrci_mirror_head_of(ob)->is.kept = 1;
     return node;
 }
 
@@ -2323,12 +2305,6 @@ static void rrci_check_mirror(rrc_heap *heap, rrci_checker *checker)
 
 /* ---- the layer ---- */
 
-static void rrci_closed_keep(rrc_object *ob, int on)
-{
-    rrci_mirror_head *head = rrci_mirror_head_of(ob);
-    head->is.state = on ? head->is.state | RRCI_NODE_HELD : head->is.state & ~RRCI_NODE_HELD;
-}
-
 static void rrci_closed_news(rrc_heap *heap, rrc_object *ob, rrci_news news)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
@@ -2360,7 +2336,7 @@ static void rrci_closed_news(rrc_heap *heap, rrc_object *ob, rrci_news news)
         break;
     case RRCI_NEWS_KEEP:
     case RRCI_NEWS_KEEP_NO_MORE:
-        rrci_closed_keep(ob, news == RRCI_NEWS_KEEP);
+        rrci_mirror_head_of(ob)->is.held = news == RRCI_NEWS_KEEP;
         break;
     case RRCI_NEWS_LEFT:
         if (rrci_node_of(heap, ob) != NULL)
@@ -2376,7 +2352,7 @@ static void rrci_closed_news(rrc_heap *heap, rrc_object *ob, rrci_news news)
 
 static int rrci_closed_keeps(rrc_object *ob)
 {
-    return (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_HELD) != 0;
+    return rrci_mirror_head_of(ob)->is.held;
 }
 
 /* A wrapper must stay rooted. (But if only the header holds it, and no foreign reference is left, nobody can take one. In
