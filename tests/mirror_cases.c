@@ -2081,7 +2081,7 @@ static void a_map_has_room_for_what_is_reserved(void)
     size_t memory = stats_of(w).memory;
     int k;
 
-    check_int(room_of(w, &map, 0, memory), 16);
+    check_int(room_of(w, &map, 0, memory), 4);
     check_int(room_of(w, &map, 10, memory), 16);
     for (k = 0; k < 10; k++)
         rrc_map_put(&map, keys + k, keys);

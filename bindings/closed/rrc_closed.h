@@ -473,8 +473,7 @@ typedef struct rrci_mirror_words {
     unsigned  p_died : 1;       /* its p was found dead, and it is still linked: see rrci_root */
     uint64_t  edges;            /* a sum over what it refers to: see rrci_add_edge */
 #ifdef RRC_DEBUG
-    rrc_object **listed;        /* what the edge node refers to, sorted */
-    size_t    listed_count;
+    rrc_map   listed;           /* what the edge node refers to */
 #endif
 } rrci_mirror_words;
 
@@ -772,9 +771,7 @@ static void rrci_spread_strength(rrc_heap *heap)
 static void rrci_forget_listed(rrc_heap *heap, rrci_mirror_head *head)
 {
 #ifdef RRC_DEBUG
-    rrci_free_table(heap, head->is.listed, head->is.listed_count * sizeof *head->is.listed);
-    head->is.listed = NULL;
-    head->is.listed_count = 0;
+    rrc_map_free(heap, &head->is.listed);
 #else
     (void)heap, (void)head;
 #endif
@@ -1093,60 +1090,16 @@ static void rrci_add_edge(rrci_weighing *weighing, rrc_object *ob, uint32_t numb
 }
 
 #ifdef RRC_DEBUG
-/* Heapsort (Williams, Floyd): needs no memory, and no C library. */
-static void rrci_sort_addresses(rrc_object **array, size_t n)
-{
-    size_t start = n / 2, end = n;
-    while (end > 1) {
-        size_t parent, child;
-        rrc_object *moving;
-        if (start > 0) {
-            moving = array[--start];        /* make the array a heap, from the last parent on */
-        } else {
-            moving = array[--end];          /* the largest goes to the end */
-            array[end] = array[0];
-        }
-        for (parent = start; (child = 2 * parent + 1) < end; parent = child) {
-            if (child + 1 < end && (uintptr_t)array[child] < (uintptr_t)array[child + 1])
-                child++;
-            if ((uintptr_t)moving >= (uintptr_t)array[child])
-                break;
-            array[parent] = array[child];
-        }
-        array[parent] = moving;
-    }
-}
-
-static int rrci_has_address(rrc_object *const *sorted, size_t n, const rrc_object *ob)
-{
-    size_t from = 0;
-    while (from < n) {
-        size_t middle = from + (n - from) / 2;
-        if (sorted[middle] == ob)
-            return 1;
-        if ((uintptr_t)sorted[middle] < (uintptr_t)ob)
-            from = middle + 1;
-        else
-            n = middle;
-    }
-    return 0;
-}
-
-/* Remember the targets of ob's edge node: closed->targets. */
+/* Remember the targets of ob's edge node: the first n of closed->targets. Returns 0 if memory is lacking. */
 static int rrci_note_listed(rrc_heap *heap, rrc_object *ob, size_t n)
 {
-    rrci_mirror_head *head = rrci_mirror_head_of(ob);
-    rrc_object **listed = NULL;
-    rrci_forget_listed(heap, head);
-    if (n == 0)
-        return 1;
-    listed = (rrc_object **)rrci_alloc_table(heap, n * sizeof *listed);
-    if (listed == NULL)
+    rrc_map *listed = &rrci_mirror_head_of(ob)->is.listed;
+    size_t i;
+    rrc_map_free(heap, listed);
+    if (rrc_map_reserve(heap, listed, n) != RRC_OK)
         return 0;
-    memcpy(listed, rrci_closed(heap)->targets, n * sizeof *listed);
-    rrci_sort_addresses(listed, n);
-    head->is.listed = listed;
-    head->is.listed_count = n;
+    for (i = 0; i < n; i++)
+        rrc_map_put(listed, rrci_closed(heap)->targets[i], rrci_closed(heap)->targets[i]);
     return 1;
 }
 
@@ -1159,7 +1112,7 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
     const rrci_mirror_head *head = rrci_mirror_head_of(owner);
     char detail[200];
     if (head->is.lost                               /* (ob's own p may have died with it) */
-        || rrci_has_address(head->is.listed, head->is.listed_count, ob)
+        || rrc_map_get(&head->is.listed, ob) != NULL
         || !rrci_is_cell_live(heap, rrci_target(heap, ob)))     /* (then ob stays weak, whoever refers to it) */
         return;
     weighing->is_moved = 1;
@@ -2513,9 +2466,8 @@ RRC_API void rrc_map_put(rrc_map *map, const void *key, void *value)
 
 RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map)
 {
-    static const rrc_map empty = { 0, 0, NULL };
     rrci_free_table(heap, map->entries, map->size * sizeof *map->entries);
-    *map = empty;
+    memset(map, 0, sizeof *map);
 }
 
 /* (A third of the entries stays empty.) */
@@ -2531,7 +2483,7 @@ RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more)
         return rrci_error(heap, RRC_ENULL, function, NULL, NULL, "map is NULL");
     if (more > SIZE_MAX / 64 - map->count)
         return RRC_ENOMEM;
-    grown.size = map->size > 0 ? map->size : 16;
+    grown.size = map->size > 0 ? map->size : 4;
     count = map->count + more;
     while (count + count / 2 >= grown.size)
         grown.size *= 2;
