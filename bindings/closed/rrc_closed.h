@@ -380,12 +380,16 @@ extern "C" {
 /* ---- data ---- */
 
 /* The stages of a step, in their order, and what holds in each. heap->machine.cursor is the place in the list that the
-   stage passes.
+   stage passes. In RRCI_STEP_EXPLAIN to RRCI_STEP_SEARCH heap->rest is RRCI_LAYER_RESTS.
 
+   RRCI_NO_STEP          No step is open.
    RRCI_STEP_DEATHS      Links from the cursor on, of this list and the former one, are dissolved if p died.
    RRCI_STEP_DEAD_NODES  The same holds for all P links. From the cursor on, dead edge nodes are forgotten.
-   RRCI_STEP_WEIGH       heap->machine.stage says more: RRCI_EXPLAIN, which ends with sifting, and if there are suspects
-                         RRCI_SCAN, RRCI_DRAIN, RRCI_FINALIZABLE and RRCI_ASIDE. heap->rest is RRCI_LAYER_RESTS.
+   RRCI_STEP_EXPLAIN     Tracked objects before the cursor have visited. heap->machine.stage is RRCI_EXPLAIN.
+   RRCI_STEP_SIFT        The same holds for all, and all references are explained. Of the objects before the cursor, only
+                         those are weak to which nothing but tracked objects refers.
+   RRCI_STEP_SEARCH      The same holds for all, and there are suspects. heap->machine.stage says more: RRCI_SCAN,
+                         RRCI_DRAIN, RRCI_FINALIZABLE, RRCI_ASIDE.
    RRCI_STEP_MIRROR      From the cursor on, edge nodes are up to date.
    RRCI_STEP_RELEASE     All are. From the cursor on, weak objects have no anchor.
    RRCI_STEP_RELEASE_P   The same holds for all tracked objects, and for the P links from the cursor on, of this list
@@ -394,24 +398,20 @@ extern "C" {
                          its tp_dealloc had kept when weighing began.
    RRCI_STEP_TRIM        Spare memory is given back. */
 typedef enum rrci_step_stage {
-    RRCI_STEP_DEATHS, RRCI_STEP_DEAD_NODES, RRCI_STEP_WEIGH, RRCI_STEP_MIRROR, RRCI_STEP_RELEASE, RRCI_STEP_RELEASE_P,
-    RRCI_STEP_LEFT, RRCI_STEP_TRIM
+    RRCI_NO_STEP, RRCI_STEP_DEATHS, RRCI_STEP_DEAD_NODES, RRCI_STEP_EXPLAIN, RRCI_STEP_SIFT, RRCI_STEP_SEARCH,
+    RRCI_STEP_MIRROR, RRCI_STEP_RELEASE, RRCI_STEP_RELEASE_P, RRCI_STEP_LEFT, RRCI_STEP_TRIM
 } rrci_step_stage;
 
 /* A step of a closed heap. */
 typedef struct rrci_step {
-    int      is_open;           /* it has begun, and has not ended */
     rrci_step_stage stage;
-    int      is_sifting;        /* in RRCI_STEP_WEIGH: all references are explained. Of the objects before the cursor,
-                                   only those are weak to which nothing but tracked objects refers */
     int      code;              /* an error: all that C refers to becomes strong again */
     int      is_given_up;       /* what has become weak in this step becomes strong again */
     int      found_deaths;
-    int      looks_for_deaths;  /* in a slice of the first two stages */
     int      is_stale;          /* an edge node is not up to date */
     int      gave_numbers;      /* other edge nodes may have to list objects that got a number */
     size_t   changes, links_made, found_dead, left;     /* those of rrci_closed_heap when it began */
-    size_t   tracked;           /* number of entries of RRCI_TRACKED when weighing began */
+    size_t   tracked;           /* number of entries of RRCI_TRACKED when RRCI_STEP_EXPLAIN began */
     size_t   suspects;          /* objects that may be garbage of C alone */
     int      was_quiet;         /* it began because so many cycles had none: see rrc_closed_cycle */
     size_t   pending;           /* objects when it began */
@@ -455,6 +455,13 @@ typedef struct rrci_closed_heap {
 static rrci_closed_heap *rrci_closed(const rrc_heap *heap)
 {
     return (rrci_closed_heap *)heap->layer_data;
+}
+
+/* Does the open step look for deaths? */
+static int rrci_is_looking(const rrc_heap *heap)
+{
+    rrci_step_stage stage = rrci_closed(heap)->step.stage;
+    return stage == RRCI_STEP_DEATHS || stage == RRCI_STEP_DEAD_NODES;
 }
 
 /* The layer's words in front of the GC head of each object of rrc_gc_new: mostly in the same cache line. To get at the
@@ -650,7 +657,7 @@ static rrc_gcref rrci_live_cell(void *userdata, rrc_gcref p)
     rrc_cell *c = (rrc_cell *)p;
     if (rrci_may_be_live(heap, c, 1))
         return p;
-    RRC_ASSERT(rrci_closed(heap)->step.looks_for_deaths && "only a step asks, and dissolves the link");
+    RRC_ASSERT(rrci_is_looking(heap) && "only a step asks, and dissolves the link");
     rrci_free_cell(heap, c);
     return NULL;
 }
@@ -1037,21 +1044,33 @@ static void rrci_find_dead_links(rrci_search *search)
     search->end -= (intptr_t)(end - heap->machine.cursor);
 }
 
-/* Ask the host about the edge nodes of weak objects, from heap->machine.cursor down. */
+/* The next entry of a stage that passes the tracked objects downwards, at heap->machine.cursor from now on. NULL: the
+   stage or the slice is over. (Code that the host runs can have untracked any number. An entry that moves comes from the
+   end of the table, and has been passed.) */
+static rrc_object *rrci_pass_down(rrci_search *search)
+{
+    rrci_machine *machine = &search->heap->machine;
+    const rrci_list *list = &search->heap->tracked.list[RRCI_TRACKED];
+    if (machine->cursor > list->count)
+        machine->cursor = list->count;
+    if (machine->cursor == 0 || !rrci_may_go_on(search))
+        return NULL;
+    search->end--;
+    machine->cursor--;
+    if (machine->cursor >= RRCI_SEGMENT)
+        RRCI_PREFETCH_NODE(*rrci_ob_at(list, machine->cursor - RRCI_SEGMENT));
+    return *rrci_ob_at(list, machine->cursor);
+}
+
+/* Ask the host about the edge nodes of weak objects. */
 static void rrci_find_dead_nodes(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    const rrci_list *tracked = &heap->tracked.list[RRCI_TRACKED];
-    if (heap->machine.cursor > tracked->count)
-        heap->machine.cursor = tracked->count;
-    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->end--) {
-        rrc_object *ob = *rrci_ob_at(tracked, --heap->machine.cursor);
-        if (heap->machine.cursor >= RRCI_SEGMENT)
-            RRCI_PREFETCH_NODE(*rrci_ob_at(tracked, heap->machine.cursor - RRCI_SEGMENT));
+    rrc_object *ob;
+    while ((ob = rrci_pass_down(search)) != NULL)
         if (rrci_is_weak(ob) && rrci_node_of(heap, ob) != NULL
             && !rrci_may_be_live(heap, rrci_node_of(heap, ob), 1))
             rrci_lose_node(heap, ob);
-    }
 }
 
 /* ---- 2. weigh ---- */
@@ -1191,7 +1210,7 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
     weighing->search.ends = 1;
 }
 
-/* EXPLAIN: explain the references that tracked objects own. Find those that must have an edge node, and
+/* RRCI_STEP_EXPLAIN: explain the references that tracked objects own. Find those that must have an edge node, and
    which of these are stale. */
 static void rrci_explain_edges(rrci_weighing *weighing)
 {
@@ -1242,8 +1261,8 @@ static void rrci_stay_strong(rrc_heap *heap, rrc_object *ob)
         rrci_clear_weak(ob);
 }
 
-/* SIFTING: all references are explained. An object stays weak only if nothing but tracked objects refers to
-   it. Count those of them that can be garbage of C alone: they have no link. */
+/* RRCI_STEP_SIFT: an object stays weak only if nothing but tracked objects refers to it. Count those of them that can
+   be garbage of C alone: they have no link. */
 static void rrci_sift(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -1375,24 +1394,16 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
 /* What an edge node that is brought up to date counts in a slice. */
 #define RRCI_MIRROR_UNITS 16
 
-/* RRCI_STEP_MIRROR: bring stale edge nodes up to date. The host may run any code meanwhile. An entry that moves comes
-   from the end of the table, and has been passed. Deallocs wait until the slice ends. */
+/* RRCI_STEP_MIRROR: bring stale edge nodes up to date. The host may run any code meanwhile. Deallocs wait until the
+   slice ends. */
 static void rrci_mirror_stale(rrci_weighing *weighing)
 {
     rrci_search *search = &weighing->search;
     rrc_heap *heap = search->heap;
     rrci_closed_heap *closed = rrci_closed(heap);
-    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
-    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->end--) {
-        rrc_object *ob;
+    rrc_object *ob;
+    while ((ob = rrci_pass_down(search)) != NULL) {
         rrci_mirror_head *head;
-        if (heap->machine.cursor > list->count)         /* (code that the host runs can have untracked any number) */
-            heap->machine.cursor = list->count;
-        if (heap->machine.cursor == 0)
-            break;
-        ob = *rrci_ob_at(list, --heap->machine.cursor);
-        if (heap->machine.cursor >= RRCI_SEGMENT)
-            RRCI_PREFETCH_NODE(*rrci_ob_at(list, heap->machine.cursor - RRCI_SEGMENT));
         if (rrci_is_hole(ob))
             continue;
         head = rrci_mirror_head_of(ob);
@@ -1417,12 +1428,6 @@ static void rrci_mirror_stale(rrci_weighing *weighing)
 
 /* ---- 4. let go ---- */
 
-static void rrci_let_go(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_closed(heap)->step.let_go++;
-    rrci_anchor(heap, ob, 0);
-}
-
 /* After an error an object that C refers to is strong. Otherwise one that is still weak loses its anchor, if
    something stands for it. */
 static void rrci_release(rrc_heap *heap, rrc_object *ob)
@@ -1436,10 +1441,12 @@ static void rrci_release(rrc_heap *heap, rrc_object *ob)
     }
     if (is_anchored && rrci_is_weak(ob)) {
         if ((closed->step.is_given_up && rrci_references(heap, ob) > 0) || rrci_target(heap, ob) == NULL
-            || (RRC_LINK(ob) != NULL && !rrci_is_linked_ob(ob)))    /* (if it lacks its bias, its p stays rooted) */
+            || (RRC_LINK(ob) != NULL && !rrci_is_linked_ob(ob))) {  /* (if it lacks its bias, its p stays rooted) */
             rrci_clear_weak(ob);
-        else
-            rrci_let_go(heap, ob);
+        } else {
+            rrci_anchor(heap, ob, 0);
+            closed->step.let_go++;
+        }
     }
 }
 
@@ -1449,16 +1456,11 @@ static void rrci_release_tracked(rrci_search *search)
     rrc_heap *heap = search->heap;
     rrci_closed_heap *closed = rrci_closed(heap);
     rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
-    if (heap->machine.cursor > list->count)
-        heap->machine.cursor = list->count;
-    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->end--) {
-        size_t i = --heap->machine.cursor;
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (i >= RRCI_SEGMENT)
-            RRCI_PREFETCH_NODE(*rrci_ob_at(list, i - RRCI_SEGMENT));
+    rrc_object *ob;
+    while ((ob = rrci_pass_down(search)) != NULL) {
         if (rrci_is_hole(ob)) {
-            if (i != list->count - 1)
-                rrci_gc_fill(list, RRCI_TRACKED, i, list->count - 1);
+            if (heap->machine.cursor != list->count - 1)
+                rrci_gc_fill(list, RRCI_TRACKED, heap->machine.cursor, list->count - 1);
             rrci_drop_last_ob(heap, list);
             heap->tracked.holes--;
             continue;
@@ -1697,7 +1699,7 @@ RRC_API void rrc_cell_bury_all(rrc_heap *heap)
 #define RRCI_MOST_CYCLES ((size_t)64)
 #define RRCI_CYCLES_OF_A_DEATH 3
 
-/* Begin a stage that passes a list of links. To the core only RRCI_STEP_WEIGH is a search. */
+/* Begin a stage that passes a list of links. To the core this is no search. */
 static void rrci_begin_stage_on_links(rrc_heap *heap, rrci_step_stage stage, int kind)
 {
     rrci_closed(heap)->step.stage = stage;
@@ -1712,12 +1714,6 @@ static void rrci_begin_stage_downwards(rrc_heap *heap, rrci_step_stage stage)
     heap->machine.cursor = SIZE_MAX;
 }
 
-/* Does the step look for deaths? */
-static int rrci_is_looking(const rrc_heap *heap)
-{
-    return rrci_closed(heap)->step.stage <= RRCI_STEP_DEAD_NODES;
-}
-
 /* What has changed since the last step: see rrc_closed_is_due. */
 static size_t rrci_changes(const rrc_heap *heap)
 {
@@ -1728,7 +1724,6 @@ static void rrci_begin_step(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     memset(&closed->step, 0, sizeof closed->step);
-    closed->step.is_open = 1;
     closed->step.changes = rrci_changes(heap);
     closed->step.found_dead = closed->found_dead;
     closed->step.was_quiet = closed->cycles >= closed->most_cycles;
@@ -1754,7 +1749,7 @@ static void rrci_begin_explaining(rrc_heap *heap)
     closed->step.tracked = heap->tracked.list[RRCI_TRACKED].count;
     closed->links_made = closed->changes = closed->idle = 0;
     closed->changed = heap->machine.changed;
-    closed->step.stage = RRCI_STEP_WEIGH;
+    closed->step.stage = RRCI_STEP_EXPLAIN;
     heap->rest = RRCI_LAYER_RESTS;
     heap->machine.searched = 1;
     rrci_begin_stage(&heap->machine, RRCI_EXPLAIN);
@@ -1770,15 +1765,15 @@ static void rrci_end_weighing(rrc_heap *heap)
     heap->machine.keeping = 0;
     heap->machine.unfound = heap->machine.white;
     heap->rest = RRCI_MUTATOR;
-    rrci_begin_stage_downwards(heap, closed->step.is_stale || closed->step.gave_numbers
+    rrci_begin_stage_downwards(heap, closed->step.is_stale || closed->step.gave_numbers || closed->is_in_order
                                          ? RRCI_STEP_MIRROR : RRCI_STEP_RELEASE);
 }
 
 /* Do objects become weak later in this step, or have they just become so, and have their anchors? */
 static int rrci_is_undecided(const rrc_heap *heap)
 {
-    rrci_closed_heap *closed = rrci_closed(heap);
-    return closed->step.stage == RRCI_STEP_WEIGH || closed->step.stage == RRCI_STEP_MIRROR;
+    rrci_step_stage stage = rrci_closed(heap)->step.stage;
+    return stage >= RRCI_STEP_EXPLAIN && stage <= RRCI_STEP_MIRROR;
 }
 
 /* What has become weak in this step becomes strong again; after an error, all that C refers to. (Garbage that is being
@@ -1786,7 +1781,7 @@ static int rrci_is_undecided(const rrc_heap *heap)
 static void rrci_stop_weighing(rrc_heap *heap, int code)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    if (closed->step.stage == RRCI_STEP_WEIGH && heap->machine.stage == RRCI_ASIDE)
+    if (heap->machine.stage == RRCI_ASIDE)
         rrci_aside_part(heap, 0, SIZE_MAX);
     closed->step.code = code;
     closed->step.is_given_up = 1;
@@ -1822,70 +1817,30 @@ static void rrci_end_step(rrc_heap *heap)
     if (closed->step.code != RRC_OK)
         closed->links_made = closed->changes = 1;
     closed->mirror_steps++;
-    closed->step.is_open = 0;
+    closed->step.stage = RRCI_NO_STEP;
     heap->machine.stage = RRCI_IDLE;
 }
 
-/* All references are explained. */
-static void rrci_begin_sifting(rrc_heap *heap)
-{
-    rrci_closed(heap)->step.is_sifting = 1;
-    heap->machine.cursor = 0;
-}
-
-static void rrci_sift_part(rrci_search *search)
+/* RRCI_STEP_SEARCH: find garbage of C alone, by stages of the machine. */
+static void rrci_find_garbage_of_c(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    rrci_closed_heap *closed = rrci_closed(heap);
-    rrci_sift(search);
-    if (heap->machine.cursor < closed->step.tracked)
-        return;
-    if (closed->step.suspects == 0 && heap->tracked.uncollectable + heap->tracked.cleared == 0)
-        rrci_end_weighing(heap);
-    else
-        rrci_begin_stage(&heap->machine, RRCI_SCAN);
-}
-
-/* RRCI_STEP_WEIGH, which finds garbage of C alone, by stages of the machine up to RRCI_ASIDE. */
-static void rrci_find_garbage_of_c(rrci_weighing *weighing)
-{
-    rrci_search *search = &weighing->search;
-    rrc_heap *heap = search->heap;
-    rrci_closed_heap *closed = rrci_closed(heap);
-    switch (heap->machine.stage) {
-    case RRCI_EXPLAIN:
-        if (closed->step.is_sifting) {
-            rrci_sift_part(search);
-            break;
-        }
-        rrci_explain_edges(weighing);
-        if (weighing->is_moved)
-            closed->step.code = RRC_ETOUCH;
-        if (heap->machine.cursor < closed->step.tracked)
-            break;
-        if (closed->step.code != RRC_OK)
-            rrci_stop_weighing(heap, closed->step.code);
-        else
-            rrci_begin_sifting(heap);
-        break;
-    case RRCI_ASIDE:
+    if (heap->machine.stage == RRCI_ASIDE) {
         search->end -= (intptr_t)rrci_aside_part(heap, 0, rrci_units_left(search));
         if (heap->machine.cursor == 0)
             rrci_end_weighing(heap);
-        break;
-    default:                            /* RRCI_SCAN, RRCI_DRAIN, RRCI_FINALIZABLE */
-        rrci_single(search);
-        if (heap->machine.stage == RRCI_VERDICT) {
-            int is_over = rrci_all_alive(heap);
-            rrci_pronounce(&heap->machine);
-            if (is_over)
-                rrci_end_weighing(heap);
-            else
-                rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
-        } else if (heap->machine.stage == RRCI_OWNED) {
-            rrci_end_keeping(heap);
-        }
-        break;
+        return;
+    }
+    rrci_single(search);
+    if (heap->machine.stage == RRCI_VERDICT) {
+        int is_over = rrci_all_alive(heap);
+        rrci_pronounce(&heap->machine);
+        if (is_over)
+            rrci_end_weighing(heap);
+        else
+            rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
+    } else if (heap->machine.stage == RRCI_OWNED) {
+        rrci_end_keeping(heap);
     }
 }
 
@@ -1915,7 +1870,34 @@ static void rrci_do_stage(rrci_weighing *weighing)
         else
             rrci_begin_explaining(heap);
         break;
+    case RRCI_STEP_EXPLAIN:
+        rrci_explain_edges(weighing);
+        if (weighing->is_moved)
+            closed->step.code = RRC_ETOUCH;
+        if (heap->machine.cursor < closed->step.tracked)
+            break;
+        heap->machine.cursor = 0;
+        closed->step.stage = RRCI_STEP_SIFT;
+        if (closed->step.code != RRC_OK)
+            rrci_stop_weighing(heap, closed->step.code);
+        break;
+    case RRCI_STEP_SIFT:
+        rrci_sift(search);
+        if (heap->machine.cursor < closed->step.tracked)
+            break;
+        rrci_begin_stage(&heap->machine, RRCI_SCAN);
+        closed->step.stage = RRCI_STEP_SEARCH;
+        if (closed->step.suspects == 0 && heap->tracked.uncollectable + heap->tracked.cleared == 0)
+            rrci_end_weighing(heap);
+        break;
+    case RRCI_STEP_SEARCH:
+        rrci_find_garbage_of_c(search);
+        break;
     case RRCI_STEP_MIRROR:
+        if (closed->is_in_order) {
+            rrci_stop_weighing(heap, RRC_EPHASE);
+            break;
+        }
         rrci_mirror_stale(weighing);
         if (closed->step.code == RRC_OK && heap->machine.cursor > 0)
             break;
@@ -1943,15 +1925,10 @@ static void rrci_do_stage(rrci_weighing *weighing)
         if (heap->machine.cursor == 0)
             closed->step.stage = RRCI_STEP_TRIM;
         break;
-    case RRCI_STEP_TRIM:
+    default:                    /* RRCI_STEP_TRIM */
         search->end -= (intptr_t)rrci_trim(heap, rrci_units_left(search));
         if (rrci_may_go_on(search))
             rrci_end_step(heap);
-        break;
-    default:
-        rrci_find_garbage_of_c(weighing);
-        if (closed->is_in_order && closed->step.stage != RRCI_STEP_WEIGH)
-            rrci_stop_weighing(heap, RRC_EPHASE);
     }
 }
 
@@ -1964,17 +1941,15 @@ static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
     weighing.search.is_divided = 1;
     rrci_limit(&weighing.search, max);
     heap->state = RRCI_LAYER_RUNS;
-    while (closed->step.is_open && rrci_may_go_on(&weighing.search)) {
-        int looks = rrci_is_looking(heap);
+    while (closed->step.stage != RRCI_NO_STEP && rrci_may_go_on(&weighing.search)) {
+        int looks = rrci_is_looking(heap);      /* (and calls is_live, which may not call the header) */
         if (heap->machine.is_disabled && rrci_is_undecided(heap) && heap->machine.stage != RRCI_ASIDE)
             rrci_stop_weighing(heap, RRC_OK);
-        closed->step.looks_for_deaths = looks;
         if (looks)
             RRCI_BEGIN_HOOK(heap);
         rrci_do_stage(&weighing);
         if (looks)
             RRCI_END_HOOK(heap);
-        closed->step.looks_for_deaths = 0;
         if (weighing.search.is_wrong) {
             rrci_leave_out_result(&weighing.search);
             rrci_stop_weighing(heap, RRC_ETRAVERSE);
@@ -1988,14 +1963,14 @@ static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
 static void rrci_give_up_step(rrc_heap *heap, const char *function)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    if (!closed->step.is_open)
+    if (closed->step.stage == RRCI_NO_STEP)
         return;
     if (rrci_is_undecided(heap)) {
         heap->state = RRCI_LAYER_RUNS;
         rrci_stop_weighing(heap, RRC_OK);
     }
     if (rrci_is_looking(heap)) {
-        closed->step.is_open = 0;
+        closed->step.stage = RRCI_NO_STEP;
         heap->machine.stage = RRCI_IDLE;
     } else {
         rrci_step_slice(heap, SIZE_MAX, function);
@@ -2034,7 +2009,7 @@ RRC_API size_t rrc_closed_work(rrc_heap *heap, size_t max)
     const char *function = "rrc_closed_work";
     if (rrci_may_step(heap, function) != RRC_OK)
         return 0;
-    if (!rrci_closed(heap)->step.is_open)
+    if (rrci_closed(heap)->step.stage == RRCI_NO_STEP)
         rrci_begin_step(heap);
     return rrci_step_slice(heap, max > 0 ? max : SIZE_MAX, function);
 }
@@ -2046,7 +2021,7 @@ RRC_API int rrc_closed_is_due(rrc_heap *heap)
     if (heap == NULL || !RRCI_LISTENS(heap))
         return 0;
     closed = rrci_closed(heap);
-    if (closed->step.is_open)
+    if (closed->step.stage != RRCI_NO_STEP)
         return 1;
     changes = rrci_changes(heap);
     all = rrci_count_links(heap) + rrci_count_tracked(heap);
@@ -2082,7 +2057,8 @@ RRC_API void rrc_closed_keep_up(rrc_heap *heap, int has_cycle_ended, size_t max)
     if (has_cycle_ended)
         is_due = rrc_closed_cycle(heap);
     else
-        is_due = closed->step.is_open || closed->links_made > rrci_count_links(heap) / 4 + RRCI_FEW_LINKS;
+        is_due = closed->step.stage != RRCI_NO_STEP
+              || closed->links_made > rrci_count_links(heap) / 4 + RRCI_FEW_LINKS;
     if (is_due)
         rrc_closed_work(heap, max);
     rrc_run_pending(heap, max);
@@ -2252,7 +2228,8 @@ static void rrci_check_mirror(rrc_heap *heap, rrci_checker *checker)
         }
     if (heap->calls.depth == 0 && nodes > closed->node_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "edge nodes are not counted right");
-    if (checker->code == RRC_OK && closed->found_dead == 0 && heap->calls.depth == 0 && !closed->step.is_open)
+    if (checker->code == RRC_OK && closed->found_dead == 0 && heap->calls.depth == 0
+        && closed->step.stage == RRCI_NO_STEP)
         rrci_check_owners(checker);
 }
 
