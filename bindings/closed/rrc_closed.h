@@ -128,12 +128,11 @@ RRC_API int rrc_closed_get_stats(const rrc_heap *heap, rrc_closed_stats *stats);
    ends. [any | no | nothing | O(links + tracked objects)] */
 RRC_API size_t rrc_closed_count_weak(const rrc_heap *heap);
 
-/* Bring the host's mirror of the C side up to date, so that its own collector finds
-   garbage over both heaps. An open step of rrc_closed_work is given up. In a closed heap every reference
-   must, from the start, be taken by rrc_incref and dropped by rrc_decref (and moved after rrc_touch).
-   After RRC_ENOMEM, RRC_ETRAVERSE or RRC_ETOUCH all objects that C refers to are strong
-   for now, and nothing is lost. RRC_EPHASE, which is not logged, means that a dealloc, rrc_run_pending, a
-   walk or another step is running, and nothing was done.
+/* Bring the host's mirror of the C side up to date, so that its own collector finds garbage over both heaps. An open
+   step of rrc_closed_work is given up. In a closed heap every reference must, from the start, be taken by rrc_incref and
+   dropped by rrc_decref (and moved after rrc_touch). After RRC_ENOMEM, RRC_ETRAVERSE or RRC_ETOUCH all objects that C
+   refers to are strong for now, and nothing is lost. RRC_EPHASE, which is not logged, means that a dealloc,
+   rrc_run_pending, a walk or another step is running, and nothing was done.
    [mutator until rrc_heap_free | allocates | calls is_live, new_node, write_node, join, pin, watch, forget,
    tp_traverse | O(links + tracked objects + references)] */
 RRC_API int rrc_closed_step(rrc_heap *heap);
@@ -147,12 +146,11 @@ RRC_API int rrc_closed_step(rrc_heap *heap);
    [mutator until rrc_heap_free | allocates | as rrc_closed_step | O(max)] */
 RRC_API size_t rrc_closed_work(rrc_heap *heap, size_t max);
 
-/* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
-   changed, or when something has changed and this was called often. (If a reference is dropped and others
-   are left, the header does not notice. So rrc_closed_cycle wants steps in any case.) If only the
-   host holds the ob of a P link, only a step detects the death of p. While there are such links, but no
-   changes, the answer is yes now and then, and half as often after each step that detects no death.
-   Otherwise it is no.
+/* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has changed, or when
+   something has changed and this was called often. (If a reference is dropped and others are left, the header does not
+   notice. So rrc_closed_cycle wants steps in any case.) If only the host holds the ob of a P link, only a step detects
+   the death of p. While there are such links, but no changes, the answer is yes now and then, and half as often after
+   each step that detects no death. Otherwise it is no.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_closed_is_due(rrc_heap *heap);
 
@@ -293,50 +291,44 @@ RRC_INLINE rrc_heap *rrc_closed_new(const rrc_desc *desc, const rrc_closed_desc 
  * is true until then, and a step just after it roots the others again.
  *
  * A tracked wrapper that loses its link while others refer to its foreign object is held by the header from then on
- * (rrci_mirror_words.held), as nobody else would. So is one that is not garbage any more. If C holds it besides, and it was not
- * weak, it was parted on purpose, and lives by its count. Steps weigh what is held: when visits explain all, it is
+ * (rrci_mirror_words.held), as nobody else would. So is one that is not garbage any more. If C holds it besides, and it
+ * was not weak, it was parted on purpose, and lives by its count. Steps weigh what is held: when visits explain all, it is
  * garbage of C. Its p was not kept, so a wrapper should have a P link in such a heap, if p has data. */
 
 /* >>mirror
  * ---------------------------------------------------------------------------
- * Garbage cycles over both heaps are also found where the host's collector is closed. Such a
- * collector has no hook in its marking and cannot be driven. But it has strong roots, weak
- * references that tell when an object has died, and fields that it follows. So the header mirrors
- * edges between C objects by edges in the host's heap. The host's own collector, be it incremental
- * or generational, then finds all that is unreachable over both heaps.
+ * The host's collector has strong roots, weak references that tell when an object has died, and fields that it
+ * follows. So the header mirrors edges between C objects by edges in the host's heap. The host's own collector, be
+ * it incremental or generational, then finds all that is unreachable over both heaps.
  *
- *   edge node   an object of the host for a tracked ob that owns others. It refers to the
- *               object that stands for each of them: the p of a P link, else their edge node.
- *               The p of a linked ob, of either kind, refers to ob's edge node.
+ *   edge node   an object of the host for a tracked ob that owns others. It refers to the object that stands for each of
+ *               them: the p of a P link, else their edge node. The p of a linked ob, of either kind, refers to ob's edge
+ *               node.
  *   strong      The object that stands for ob is rooted, because C may hold ob.
- *   weak        The object that stands for ob is not rooted, because all references to ob are
- *               mirrored. The sign bit of the count marks ob as weak, in any band. An rrc_incref of
- *               a weak object makes it strong (it tests its result), and so does rrc_touch. An
- *               rrc_decref that leaves just the bias makes an object weak.
+ *   weak        The object that stands for ob is not rooted, because all references to ob are mirrored. The sign bit of
+ *               the count marks ob as weak, in any band. An rrc_incref of a weak object makes it strong (it tests its
+ *               result), and so does rrc_touch. An rrc_decref that leaves just the bias makes an object weak.
  *
  * An object for which nothing stands is neither strong nor weak. A static object is always strong.
  *
- * In a closed heap every reference is taken by rrc_incref and dropped by rrc_decref, from the
- * start. A reference that leaves a field in another way is moved after rrc_touch. Therefore all
- * edges to a weak object are mirrored, and stay so: a new reference needs an incref, and one that
- * moves needs a touch. An edge in the host's heap whose reference is gone leaks until the next
- * step.
+ * In a closed heap every reference is taken by rrc_incref and dropped by rrc_decref, from the start. A reference
+ * that leaves a field in another way is moved after rrc_touch. Therefore all edges to a weak object are mirrored,
+ * and stay so: a new reference needs an incref, and one that moves needs a touch. An edge in the host's heap whose
+ * reference is gone leaks until the next step.
  *
  * A step does the following, at once (rrc_closed_step) or in slices (rrc_closed_work):
  *
- *   1. deaths   Links whose p has died are dissolved by the rule. Edge nodes that died are
- *               forgotten, and what their objects own becomes strong. The same happens at any time
- *               when an object becomes strong and what stands for it turns out to be dead. If that is
- *               a p, the object stays weak until the next step dissolves the link.
- *   2. weigh    Trial deletion, as in >>slices: when an object is seen first, it becomes weak, but its
- *               anchor stays. An rrc_incref or rrc_touch makes it strong again. It also does if tracked
- *               objects do not explain all references to it. If there are objects without links
- *               whose references are all explained, they may be garbage of C alone: a search among C
- *               objects decides. The garbage is set aside for rrc_run_pending. It is strong, and so is
- *               all that it owns.
- *   3. mirror   Edge nodes are made and brought up to date. This part allocates in the host,
- *               which may collect, and run finalizers with any code. This code may take
- *               references, which makes objects strong again.
+ *   1. deaths   Links whose p has died are dissolved by the rule. Edge nodes that died are forgotten, and what their
+ *               objects own becomes strong. The same happens at any time when an object becomes strong and what stands
+ *               for it turns out to be dead. If that is a p, the object stays weak until the next step dissolves the
+ *               link.
+ *   2. weigh    Trial deletion, as in >>slices: when an object is seen first, it becomes weak, but its anchor stays. An
+ *               rrc_incref or rrc_touch makes it strong again. It also becomes strong if tracked objects do not explain
+ *               all references to it. If there are objects without links whose references are all explained, they may be
+ *               garbage of C alone: a search among C objects decides. The garbage is set aside for rrc_run_pending. It is
+ *               strong, and so is all that it owns.
+ *   3. mirror   Edge nodes are made and brought up to date. This part allocates in the host, which may collect, and run
+ *               finalizers with any code. This code may take references, which makes objects strong again.
  *   4. let go   The anchors of the objects that are still weak are dropped.
  *
  * Why this is right although the mutator and the host's collector run between slices: an object that is still weak
@@ -345,24 +337,20 @@ RRC_INLINE rrc_heap *rrc_closed_new(const rrc_desc *desc, const rrc_closed_desc 
  * field if the object did not list it. An object that was made, tracked or linked meanwhile is strong. The p of an
  * anchored object cannot die. If another p dies in the middle, the next step finds that.
  *
- * If 3 fails, or a traverse is wrong, all objects that C refers to become strong. That leaks for a while, but
- * loses nothing. If a step is given up, what has become weak in it becomes strong.
+ * If 3 fails, or a traverse is wrong, all objects that C refers to become strong. That leaks for a while, but loses
+ * nothing. If a step is given up, what has become weak in it becomes strong.
  *
- * Deaths: the host reports the deaths that it finds by calling rrc_unlink (from a proxy's
- * finalizer, also in the middle of 3). The header finds the others by calling is_live: those of
- * P links on host objects without a finalizer. When all links of a garbage cycle are dissolved, C
- * objects that hold each other are left. The search among C objects finds these, and
- * rrc_run_pending finalizes and clears them. An object that loses its link, or waits to be cleared
- * or deallocated, is strong. So all that it refers to stays whole, unless the host has already
+ * Deaths: the host reports the deaths that it finds by calling rrc_cell_died (from a proxy's finalizer, also in the
+ * middle of 3). The header finds the others by calling is_live: those of P links on host objects without a
+ * finalizer. When all links of a garbage cycle are dissolved, C objects that hold each other are left. The search
+ * among C objects finds these, and rrc_run_pending finalizes and clears them. An object that loses its link, or
+ * waits to be cleared or deallocated, is strong. So all that it refers to stays whole, unless the host has already
  * found it dead.
  *
- * Cells: what stands for an object is known to the header as a cell, which is the p of the link. It outlives the host's
- * object.
- *
- * The header remembers the targets of an edge node as a sum over the numbers of the objects that
- * stand for them. A number is given once, so that the header notices if another object has taken
- * over an address. An object without RRC_TPFLAGS_HAVE_GC has no number. An edge to it counts as
- * changed unless the object is weak already, or no link was made since the last step. */
+ * The header remembers the targets of an edge node as a sum over the numbers of the objects that stand for them. A
+ * number is given once, so that the header notices if another object has taken over an address. An object without
+ * RRC_TPFLAGS_HAVE_GC has no number. An edge to it counts as changed unless the object is weak already, or no link
+ * was made since the last step. */
 
 /* >>implementation
  * --------------------------------------------------------------------------- */
