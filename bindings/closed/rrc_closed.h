@@ -1035,7 +1035,7 @@ static void rrci_find_dead_links(rrci_search *search)
 /* The next entry of a stage that passes the tracked objects downwards, at heap->machine.cursor from now on. NULL: the
    stage or the slice is over. (Code that the host runs can have untracked any number. An entry that moves comes from the
    end of the table, and has been passed.) */
-static rrc_object *rrci_pass_down(rrci_search *search)
+RRCI_ALWAYS_INLINE rrc_object *rrci_pass_down(rrci_search *search)
 {
     rrci_machine *machine = &search->heap->machine;
     const rrci_list *list = &search->heap->tracked.list[RRCI_TRACKED];
@@ -1183,12 +1183,11 @@ static void rrci_compare_edges(rrci_weighing *weighing, rrc_object *ob, rrc_visi
 static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
 {
     rrci_mirror_head *head = rrci_mirror_head_of(ob);
-    if (!weighing->owns && !head->is.kept)
-        head->is.wanted = 0;
-    else if (!weighing->is_fresh && head->is.edges == weighing->edges && !head->is.stale)
-        return 0;
-    head->is.stale = 1;
-    return 1;
+    int is_wanted = weighing->owns || head->is.kept;
+    if (is_wanted ? weighing->is_fresh || head->is.edges != weighing->edges : head->is.wanted)
+        head->is.stale = 1;
+    head->is.wanted = is_wanted != 0;
+    return head->is.stale;
 }
 
 static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const char *function)
@@ -1223,16 +1222,9 @@ static void rrci_explain_edges(rrci_weighing *weighing)
         rrci_compare_edges(weighing, ob, rrci_visit_reference);
         head = rrci_mirror_head_of(ob);
         head->is.p_died = 0;            /* (what it owns has been seen: if C holds it, rrci_sift finds that) */
-        if (!head->is.wanted) {
-            if (!weighing->owns) {
-                closed->step.is_stale |= head->is.stale;        /* left by a step that failed */
-                continue;
-            }
-            head->is.wanted = 1;
-            if (head->is.number == 0) {
-                rrci_give_number(heap, head);
-                closed->step.gave_numbers = 1;
-            }
+        if (weighing->owns && head->is.number == 0) {
+            rrci_give_number(heap, head);
+            closed->step.gave_numbers = 1;
         }
         closed->step.is_stale |= rrci_note_stale(weighing, ob);
     }
@@ -1687,11 +1679,20 @@ RRC_API void rrc_cell_bury_all(rrc_heap *heap)
 #define RRCI_MOST_CYCLES ((size_t)64)
 #define RRCI_CYCLES_OF_A_DEATH 3
 
-/* Begin a stage that passes a list of links. To the core this is no search. */
-static void rrci_begin_stage_on_links(rrc_heap *heap, rrci_step_stage stage, int kind)
+/* Begin a stage that passes both lists of P links. To the core this is no search. */
+static void rrci_begin_stage_on_links(rrc_heap *heap, rrci_step_stage stage)
 {
     rrci_closed(heap)->step.stage = stage;
-    rrci_begin_links(heap, RRCI_LAYER, kind);
+    rrci_begin_links(heap, RRCI_LAYER, RRCI_P_YOUNG);
+}
+
+/* Has it passed them? Begin with the second list after the first one. */
+static int rrci_has_passed_links(rrc_heap *heap)
+{
+    if (heap->machine.cursor > 0 || heap->machine.passing == RRCI_P_OLD)
+        return heap->machine.cursor == 0;
+    rrci_begin_links(heap, RRCI_LAYER, RRCI_P_OLD);
+    return 0;
 }
 
 /* ... or one that passes the tracked objects downwards. */
@@ -1716,7 +1717,7 @@ static void rrci_begin_step(rrc_heap *heap)
     closed->step.found_dead = closed->found_dead;
     closed->step.was_quiet = closed->cycles >= closed->most_cycles;
     closed->step.pending = rrci_pending(heap);
-    rrci_begin_stage_on_links(heap, RRCI_STEP_DEATHS, RRCI_P_YOUNG);
+    rrci_begin_stage_on_links(heap, RRCI_STEP_DEATHS);
 }
 
 static void rrci_note_deaths(rrc_heap *heap)
@@ -1840,13 +1841,8 @@ static void rrci_do_stage(rrci_weighing *weighing)
     switch (closed->step.stage) {
     case RRCI_STEP_DEATHS:
         rrci_find_dead_links(search);
-        if (heap->machine.cursor > 0)
-            break;
-        if (heap->machine.passing == RRCI_P_YOUNG) {
-            rrci_begin_stage_on_links(heap, RRCI_STEP_DEATHS, RRCI_P_OLD);
-            break;
-        }
-        rrci_begin_stage_downwards(heap, RRCI_STEP_DEAD_NODES);
+        if (rrci_has_passed_links(heap))
+            rrci_begin_stage_downwards(heap, RRCI_STEP_DEAD_NODES);
         break;
     case RRCI_STEP_DEAD_NODES:
         rrci_find_dead_nodes(search);
@@ -1894,15 +1890,11 @@ static void rrci_do_stage(rrci_weighing *weighing)
     case RRCI_STEP_RELEASE:
         rrci_release_tracked(search);
         if (heap->machine.cursor == 0)
-            rrci_begin_stage_on_links(heap, RRCI_STEP_RELEASE_P, RRCI_P_YOUNG);
+            rrci_begin_stage_on_links(heap, RRCI_STEP_RELEASE_P);
         break;
     case RRCI_STEP_RELEASE_P:
         rrci_release_links(search);
-        if (heap->machine.cursor > 0)
-            break;
-        if (heap->machine.passing == RRCI_P_YOUNG)
-            rrci_begin_stage_on_links(heap, RRCI_STEP_RELEASE_P, RRCI_P_OLD);
-        else
+        if (rrci_has_passed_links(heap))
             rrci_begin_stage_downwards(heap, RRCI_STEP_LEFT);
         break;
     case RRCI_STEP_LEFT:        /* (if another one was left since, or the step was given up, they may own what is weak) */
