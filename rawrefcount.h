@@ -978,10 +978,10 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    left of it in the end), then the queue's. Then clear the weak references
    of all cyclic garbage, run its finalizers, and clear it. What C gets hold of before that is garbage no more: see
    >>concepts. An object whose own slot is running may take references to itself, if it drops them again.
-   About max objects are dealt with; 0 means all. An object that another one frees counts, too, as does each reference
-   of rrc_decref_later. An object counts once more if it has weak references, if it has a finalizer, and if a
-   finalizer of other garbage needed it. While a collection in slices sweeps, garbage is left alone. Returns how many
-   objects were dealt with.
+   About max units are spent; 0 means no limit. An object is a unit, also if another one frees it, as is each reference
+   of rrc_decref_later. An object is one more if it must be cleared, if it has weak references, if it has a finalizer,
+   and if a finalizer of other garbage needed it. While a collection in slices sweeps, garbage is left alone.
+   Returns the units that were spent: less than max, if there was no more to do.
    Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and returns 0. A host whose deallocs
    can run a collection must look again for pending work when they have returned.
    [mutator, ignored in a step and in rrc_heap_free | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc;
@@ -1918,7 +1918,7 @@ typedef struct rrci_waiting {
     size_t        left;             /* in RRCI_ENDING: objects with RRCI_TAG_LEFT */
     char          parts_wrappers;   /* ... no foreign cycle is left that a tp_clear could break: the wrappers go, too */
     char          orders;           /* ... the order is being asked: links still hold. See rrci_order */
-    size_t        quota;            /* while running: the number of objects that may still be handled */
+    size_t        quota;            /* while running: the units that may still be spent, see rrc_run_pending */
     int           forgives;         /* what a search finds alive has not been cleared: see rrci_forgive */
     rrci_gc_kind  working;          /* in heaps with wrappers: the kind of work that was begun last */
     int           running;          /* inside rrci_do_pending */
@@ -7655,8 +7655,10 @@ static void rrci_clear_waiting(rrc_heap *heap, rrc_object *ob)
     if (!dies) {
         rrci_gc_return(heap, ob);
         rrci_begin_slot(&heap->calls, &call, ob);
-        if (rrci_references(heap, ob) > 1)
+        if (rrci_references(heap, ob) > 1) {
+            heap->waiting.quota -= heap->waiting.quota > 0;
             RRC_HOST_GUARD(heap, rrci_call_clear, ob);
+        }
         rrci_end_slot(&heap->calls, &call);
     }
     if (rrci_is_tracked(ob) && call.is_reached) {
@@ -7884,8 +7886,8 @@ static int rrci_do_deferred(rrc_heap *heap)
 }
 
 /* Do pending work in this order, until none is left or the quota is spent. Letters get half of it first, and what the
-   rest leaves of it. Before all that, drop a reference to `first`, which is NULL or might have been queued. Returns the
-   number of objects handled. */
+   rest leaves of it. Before all that, drop a reference to `first`, which is NULL or might have been queued. Returns
+   what was spent. */
 static size_t rrci_do_pending(rrc_heap *heap, rrc_object *first, size_t quota)
 {
     int running = heap->waiting.running;

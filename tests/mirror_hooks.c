@@ -1915,7 +1915,7 @@ static void an_old_p_link_is_forgotten(void)
     rrc_decref(h->heap, ob);
     part(h, ob);
     step(h);
-    check_int(rrc_run_pending(h->heap, 0), 1);
+    check_int(rrc_run_pending(h->heap, 0), 2);
     check_int(h->deallocs, 1);
     close_hand(h);
 }

@@ -902,7 +902,7 @@ static void reports_while_garbage_waits(void)
     rrc_marked(h->heap, host_at(h, p));
     rrc_marked(h->heap, NULL);
     check_int(rrc_check(h->heap), RRC_OK);
-    check_int(rrc_run_pending(h->heap, 0), 3);
+    check_int(rrc_run_pending(h->heap, 0), 4);
     check_int(h->deallocs, 3);
     knot_collect(h);
     check_int(h->deallocs, 3);

@@ -509,7 +509,7 @@ static void small_portions_beside_what_was_cleared(void)
     for (i = 0; i < 30; i++)
         quiet_ring(h, &Knot, 1);
     host_major(h);
-    check_int(rrc_run_pending(h->heap, 10), 10);
+    check_int(rrc_run_pending(h->heap, 20), 20);
     for (i = 0; i < 30; i++)
         check_int(rrc_run_pending(h->heap, 1), 1);
     check_int(h->deallocs, 30);

@@ -42,20 +42,13 @@ static rrc_object **slot(void *vm, rrc_gcref p)
 
 /* "C objects wait to be deallocated." This comes from rrc_invoke_callback in
    part 2, not from a collection, so it may do the work. It does so in portions:
-   a thousand dead objects need not make one long pause. (The more there is to do,
-   the larger a portion: each begins with a look at all cyclic garbage that waits,
-   and the sum of these looks must stay in proportion.) */
-enum { PORTION = 100 };
+   a thousand dead objects need not make one long pause. */
+enum { PORTION = 200 };
 
 static void dealloc_trigger(void *userdata)
 {
     cvm *vm = userdata;
-    rrc_stats stats;
-    if (!vm->auto_pending)
-        return;
-    rrc_get_stats(vm->rrc, &stats);
-    size_t portion = PORTION + stats.pending / 8;
-    if (rrc_run_pending(vm->rrc, portion) == portion)
+    if (vm->auto_pending && rrc_run_pending(vm->rrc, PORTION) == PORTION)
         vm->attention = 1;      /* there may be more: go on at the next safe point */
 }
 
