@@ -552,7 +552,7 @@ static RRCI_COLD int rrci_add_cells(rrc_heap *heap)
         return 0;
     memset(block, 0, bytes);
     closed->blocks[closed->block_count++] = block;
-    for (i = RRCI_CELLS_OF_A_BLOCK; i-- > (first == 0);) {
+    for (i = RRCI_CELLS_OF_A_BLOCK; i-- > (first > 0 ? 0u : 1u);) {
         rrc_cell *c = rrci_cell_at(heap, first + i);
         c->number = (unsigned)(first + i) & (RRCI_MOST_CELLS - 1);
         c->is_free = 1;
@@ -2077,7 +2077,8 @@ RRC_API size_t rrc_closed_collect_in_order(rrc_heap *heap)
     objects = heap->counters.objects;
     left = rrci_count_left(heap);
     limit = rrci_most_marked(heap);
-    closed->is_in_order = heap->machine.is_collecting = 1;
+    closed->is_in_order = 1;
+    heap->machine.is_collecting = 1;
     do {
         last_left = left;
         finalized = heap->counters.finalized;
@@ -2088,7 +2089,8 @@ RRC_API size_t rrc_closed_collect_in_order(rrc_heap *heap)
         rounds_left -= left >= last_left;
         idle = left < last_left || heap->counters.finalized != finalized ? 0 : idle + 1;
     } while (idle <= RRCI_HAS_WRAPPERS(heap) && marked <= limit && rounds_left > 0);
-    closed->is_in_order = heap->machine.is_collecting = 0;
+    closed->is_in_order = 0;
+    heap->machine.is_collecting = 0;
     return heap->counters.objects < objects ? (size_t)(objects - heap->counters.objects) : 0;
 }
 
