@@ -354,6 +354,7 @@ typedef struct rrcm_frame {
 } rrcm_frame;
 
 typedef struct rrcm_kept {
+    struct rrcm_kept *next;
     rrc_object       *ob;
     const rrcm_frame *frame;                /* NULL: dropped when pending work is done */
 } rrcm_kept;
@@ -368,7 +369,6 @@ typedef struct rrcm_state {
     rrc_map        classes;     /* rrc_mruby_class -> its RClass, and rrc_type -> its rrc_mruby_class */
     rrcm_frame    *frames;      /* the innermost one */
     rrcm_kept     *kept;        /* references that proxies had */
-    size_t         kept_count, kept_room;
     struct RData  *sentinel;    /* NULL: a cycle of mruby's is over */
     size_t         wrappers;    /* the proxies of wrappers */
     size_t         most_wrappers;   /* with so many there is a collection: see rrcm_collect_wrappers */
@@ -403,8 +403,11 @@ static void rrcm_no_memory(mrb_state *mrb)
     mrb_exc_raise(mrb, mrb_obj_value(mrb->nomem_err));
 }
 
-static void rrcm_raise_code(mrb_state *mrb, int code)
+/* Raise an exception, unless the code is RRC_OK. */
+static void rrcm_check_code(mrb_state *mrb, int code)
 {
+    if (code == RRC_OK)
+        return;
     if (code == RRC_ENOMEM)
         rrcm_no_memory(mrb);
     mrb_raise(mrb, E_RUNTIME_ERROR, rrc_error_message(code));
@@ -471,7 +474,7 @@ static mrb_value rrcm_report(mrb_state *mrb, void *data)
 static void rrcm_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob)
 {
     const rrcm_state *state = rrcm_state_of(heap);
-    mrb_state *mrb = state != NULL ? state->mrb : NULL;
+    mrb_state *mrb = state->mrb;
     rrcm_guarded job = { heap, ob, slot };
     mrb_bool failed = FALSE;
     int arena;
@@ -512,11 +515,6 @@ static int rrcm_is_doomed(const mrb_state *mrb, const struct RData *object)
 {
     unsigned other = (unsigned)(mrb->gc.current_white_part ^ 3) & 3;
     return mrb->gc.state == MRB_GC_STATE_SWEEP && (RRCM_COLOR(object) & other) != 0 && RRCM_COLOR(object) != 7;
-}
-
-static rrcm_cell *rrcm_cell_of(rrc_gcref ref)
-{
-    return (rrcm_cell *)ref;
 }
 
 /* Is there a foreign object, with a count of its own? See >>outside in rawrefcount.h. */
@@ -616,7 +614,7 @@ static int rrcm_is_live(void *userdata, const rrc_cell *cell, int may_defer)
 static void rrcm_watch(void *userdata, rrc_cell *head)
 {
     rrcm_state *state = (rrcm_state *)userdata;
-    rrcm_cell *cell = rrcm_cell_of(head);
+    rrcm_cell *cell = (rrcm_cell *)head;
     cell->state = state;
     ((struct RData *)head->object)->data = cell;
     if (head->is_node) {
@@ -708,7 +706,7 @@ static mrb_value rrcm_resize_protected(mrb_state *mrb, void *data)
 static int rrcm_write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
 {
     rrcm_state *state = (rrcm_state *)userdata;
-    rrcm_resizing job = { rrcm_cell_of(node)->is.list, n };
+    rrcm_resizing job = { ((rrcm_cell *)node)->is.list, n };
     size_t i;
     if (n > 0 && mrb_nil_p(rrcm_protect_in_step(state, rrcm_resize_protected, &job)))
         return 1;
@@ -737,7 +735,7 @@ static void rrcm_dispose_proxy(void *arg, rrc_cell *cell)
 {
     if (!rrcm_is_proxy_cell(cell))
         return;
-    rrc_cell_unlink(rrcm_cell_of(cell)->state->heap, cell);
+    rrc_cell_unlink(((rrcm_cell *)cell)->state->heap, cell);
     *(int *)arg = 1;
 }
 
@@ -787,14 +785,17 @@ static int rrcm_is_native_too_much(const rrcm_state *state)
 /* Drop what is kept for a function. NULL: for none. */
 static void rrcm_drop(rrcm_state *state, const rrcm_frame *frame)
 {
-    size_t i = state->kept_count;
-    while (i-- > 0) {
-        rrc_object *ob = state->kept[i].ob;
-        if (state->kept[i].frame != frame)
+    rrcm_kept **at = &state->kept, *kept;
+    while ((kept = *at) != NULL) {
+        rrc_object *ob = kept->ob;
+        if (kept->frame != frame) {
+            at = &kept->next;
             continue;
-        state->kept[i] = state->kept[--state->kept_count];
+        }
+        *at = kept->next;
+        (void)RRC_MRUBY_REALLOC(kept, 0);
         rrc_decref(state->heap, ob);
-        i = state->kept_count;              /* a dealloc may have changed the table */
+        at = &state->kept;                  /* a dealloc may have changed the list */
     }
 }
 
@@ -874,14 +875,9 @@ static void rrcm_native_bytes(void *userdata, ptrdiff_t change)
 
 /* ---- values: obs that stand for procs, strings, arrays ... ---- */
 
-static void rrcm_value_dealloc(rrc_heap *heap, rrc_object *ob)
-{
-    rrc_del(heap, ob);
-}
-
 static const rrc_type rrcm_value_type = {
     RRC_OBJECT_HEAD_INIT(NULL), "mruby value", sizeof(rrcm_value), 0, 0,
-    rrcm_value_dealloc, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 };
 
 RRC_MRUBY_API int rrc_mruby_is_value(const rrc_object *ob)
@@ -921,7 +917,7 @@ static rrc_object *rrcm_box(rrcm_state *state, mrb_value value)
     code = rrc_cell_link(state->heap, box, &result->head, RRC_P);
     if (code != RRC_OK) {
         rrc_decref(state->heap, &result->head);
-        rrcm_raise_code(mrb, code);
+        rrcm_check_code(mrb, code);
     }
     return &result->head;
 }
@@ -1015,7 +1011,6 @@ static void rrcm_get_arguments(rrc_mruby_args *a, mrb_state *mrb, mrb_value self
     const mrb_value *given;
     mrb_int count;
     int needed = -1, possible = 0, i;
-    memset(a, 0, sizeof *a);
     a->mrb = mrb;
     a->heap = rrcm_heap_in(mrb, rrcm_environment(mrb)[RRCM_OF_HOLDER]);
     a->self = self;
@@ -1079,16 +1074,13 @@ static rrcm_frame *rrcm_user_of(const rrcm_state *state, mrb_value proxy)
 /* Keep a reference for a frame. Returns 0 if memory is lacking. */
 static int rrcm_keep(rrcm_state *state, rrcm_frame *frame, rrc_object *ob)
 {
-    if (state->kept_count == state->kept_room) {
-        size_t room = 2 * state->kept_room + RRC_MRUBY_MAX_ARGUMENTS;
-        rrcm_kept *kept = (rrcm_kept *)RRC_MRUBY_REALLOC(state->kept, room * sizeof *kept);
-        if (kept == NULL)
-            return 0;
-        state->kept = kept;
-        state->kept_room = room;
-    }
-    state->kept[state->kept_count].ob = ob;
-    state->kept[state->kept_count++].frame = frame;
+    rrcm_kept *kept = (rrcm_kept *)RRC_MRUBY_REALLOC(NULL, sizeof *kept);
+    if (kept == NULL)
+        return 0;
+    kept->next = state->kept;
+    kept->ob = ob;
+    kept->frame = frame;
+    state->kept = kept;
     frame->keeps = 1;
     return 1;
 }
@@ -1102,11 +1094,11 @@ static void rrcm_drop_kept(rrcm_state *state, const rrcm_frame *frame)
     mrb_state *mrb = state->mrb;
     struct RObject *leaving = mrb->exc;
     mrb_value waiting = *rrcm_error_place(state);
-    size_t i;
+    rrcm_kept *kept;
     if (mrb->c != frame->context) {
-        for (i = 0; i < state->kept_count; i++)
-            if (state->kept[i].frame == frame)
-                state->kept[i].frame = NULL;
+        for (kept = state->kept; kept != NULL; kept = kept->next)
+            if (kept->frame == frame)
+                kept->frame = NULL;
         return;
     }
     mrb_gc_arena_restore(mrb, frame->arena);
@@ -1130,8 +1122,6 @@ static mrb_value rrcm_call_function(rrcm_frame *frame, mrb_value (*function)(con
     struct mrb_jmpbuf jump;
     frame->context = mrb->c;
     frame->arena = mrb_gc_arena_save(mrb);
-    frame->keeps = 0;
-    frame->is_left = 0;
     frame->result = mrb_nil_value();
     frame->outer = state->frames;
     state->frames = frame;
@@ -1161,6 +1151,7 @@ static mrb_value rrcm_method(mrb_state *mrb, mrb_value self)
     const rrc_mruby_method *method = (const rrc_mruby_method *)mrb_cptr(rrcm_environment(mrb)[RRCM_OF_METHOD]);
     const rrc_mruby_class *cls = (const rrc_mruby_class *)mrb_cptr(rrcm_environment(mrb)[RRCM_OF_CLASS]);
     rrcm_frame frame;
+    memset(&frame, 0, sizeof frame);
     rrcm_get_arguments(&frame.args, mrb, self, method != NULL ? method->arguments : cls->arguments);
     if (method == NULL)
         return rrcm_call_function(&frame, rrcm_make_and_init);
@@ -1225,13 +1216,14 @@ static int rrcm_is_data(mrb_value value, const mrb_data_type *type)
 
 RRC_MRUBY_API rrc_object *rrc_mruby_test(mrb_value value, const rrc_mruby_class *cls)
 {
+    const rrcm_cell *cell = rrcm_is_data(value, &rrcm_proxy_type) ? (const rrcm_cell *)DATA_PTR(value) : NULL;
     const rrc_mruby_class *is;
-    if (!rrcm_is_data(value, &rrcm_proxy_type) || DATA_PTR(value) == NULL)
+    if (cell == NULL)
         return NULL;
-    for (is = rrcm_cell_of(DATA_PTR(value))->is.cls; cls != NULL && is != cls; is = is->base)
+    for (is = cell->is.cls; cls != NULL && is != cls; is = is->base)
         if (is == NULL)
             return NULL;
-    return rrcm_cell_of(DATA_PTR(value))->head.ob;
+    return cell->head.ob;
 }
 
 static void rrcm_bad_value(mrb_state *mrb, mrb_value value, const rrc_mruby_class *cls)
@@ -1261,16 +1253,12 @@ RRC_MRUBY_API rrc_object *rrc_mruby_unwrap(mrb_state *mrb, mrb_value value, cons
    proxy instance variables and singleton methods, and mruby tells nobody. So C keeps each one.) */
 static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object *ob, const rrc_mruby_class *cls)
 {
-    mrb_state *mrb = state->mrb;
-    int code;
     if ((ob->ob_type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0)
         rrcm_set_hidden(state, object, mrb_nil_value());
     rrcm_reserve_cell(state);
     object->type = &rrcm_proxy_type;
-    code = rrc_cell_link(state->heap, object, ob, RRC_P);
-    if (code != RRC_OK)
-        rrcm_raise_code(mrb, code);
-    rrcm_cell_of(object->data)->is.cls = cls;
+    rrcm_check_code(state->mrb, rrc_cell_link(state->heap, object, ob, RRC_P));
+    ((rrcm_cell *)object->data)->is.cls = cls;
     if (ob->ob_type->tp_size != NULL)
         rrc_measure(state->heap, ob);
 }
@@ -1400,7 +1388,7 @@ RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy)
         return;
     ob = rrc_mruby_unwrap(mrb, proxy, NULL);
     rrc_incref(state->heap, ob);
-    cls = rrcm_cell_of(DATA_PTR(proxy))->is.cls;
+    cls = ((rrcm_cell *)DATA_PTR(proxy))->is.cls;
     while (cls != NULL && cls->close == NULL)
         cls = cls->base;
     if (cls != NULL)
@@ -1537,17 +1525,15 @@ static mrb_value rrcm_script_step(mrb_state *mrb, mrb_value self)
 {
     int code = rrc_mruby_step(rrc_mruby_heap(mrb));
     (void)self;
-    if (code != RRC_OK && code != RRC_EPHASE)
-        rrcm_raise_code(mrb, code);
+    if (code != RRC_EPHASE)
+        rrcm_check_code(mrb, code);
     return mrb_bool_value(code == RRC_OK);
 }
 
 static mrb_value rrcm_script_check(mrb_state *mrb, mrb_value self)
 {
-    int code = rrc_check(rrc_mruby_heap(mrb));
     (void)self;
-    if (code != RRC_OK)
-        rrcm_raise_code(mrb, code);
+    rrcm_check_code(mrb, rrc_check(rrc_mruby_heap(mrb)));
     return mrb_true_value();
 }
 
@@ -1672,18 +1658,17 @@ static void rrcm_close(mrb_state *mrb)
     rrc_map_free(state->heap, &state->values);
     rrc_map_free(state->heap, &state->classes);
     rrc_heap_free(state->heap);
-    (void)RRC_MRUBY_REALLOC(state->kept, 0);
     state->mrb = NULL;                      /* from now on the last memory of the heap takes the state with it */
-    if (state->memory == 0)
-        (void)RRC_MRUBY_REALLOC(state, 0);
+    (void)rrcm_heap_realloc(state, NULL, 0, 0);
 }
 
 static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
 {
     rrcm_state *state = (rrcm_state *)data;
+    static const rrc_closed_desc closed = { rrcm_pin, rrcm_new_node, rrcm_write_node, rrcm_join, rrcm_watch, rrcm_forget,
+                                            rrcm_is_live, sizeof(rrcm_cell), 1 };
     mrb_value holder;
     rrc_desc desc;
-    rrc_closed_desc closed;
     state->hidden_name = mrb_intern_lit(mrb, RRCM_NAME);
     state->call_name = mrb_intern_lit(mrb, "call");
     state->roots = rrcm_new_array(mrb, 0);
@@ -1697,20 +1682,10 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     mrb_gv_set(mrb, state->hidden_name, holder);
     mrb_state_atexit(mrb, rrcm_close);
     memset(&desc, 0, sizeof desc);
-    memset(&closed, 0, sizeof closed);
     desc.userdata = state;
-    closed.cell_size = sizeof(rrcm_cell);
-    closed.pin = rrcm_pin;
-    closed.watch = rrcm_watch;
-    closed.forget = rrcm_forget;
-    closed.is_live = rrcm_is_live;
-    closed.new_node = rrcm_new_node;
-    closed.write_node = rrcm_write_node;
-    closed.join = rrcm_join;
     desc.collect = rrcm_collect;
     desc.realloc = rrcm_heap_realloc;
     desc.native_bytes = rrcm_native_bytes;
-    closed.collects_at_once = 1;
     state->heap = rrc_closed_new(&desc, &closed);
     if (state->heap == NULL)
         rrcm_no_memory(mrb);

@@ -78,7 +78,7 @@ static int rrcm_is_cell(rrc_gcref p)
 static rrc_gcref rrcm_ref_of(rrcm_state *state, struct RBasic *object)
 {
     const rrc_object *ob = rrc_mruby_test(mrb_obj_value(object), NULL);
-    rrcm_cell *cell = ob != NULL ? rrcm_cell_of(DATA_PTR(mrb_obj_value(object)))
+    rrcm_cell *cell = ob != NULL ? (rrcm_cell *)DATA_PTR(mrb_obj_value(object))
                                  : (rrcm_cell *)rrc_map_get(&state->values, object);
     if (cell != NULL && rrcm_is_live(state, &cell->head, 0))
         return cell;
@@ -88,7 +88,7 @@ static rrc_gcref rrcm_ref_of(rrcm_state *state, struct RBasic *object)
 /* The object of a p, or NULL: it is dead. */
 static struct RBasic *rrcm_object_of(rrcm_state *state, rrc_gcref p)
 {
-    const rrcm_cell *cell = rrcm_cell_of(p);
+    const rrcm_cell *cell = (const rrcm_cell *)p;
     if (!rrcm_is_cell(p))
         return (struct RBasic *)(void *)((char *)p - 2);
     if (!rrcm_is_live(state, &cell->head, 0))
@@ -432,8 +432,7 @@ static mrb_value rrcm_text_string(mrb_state *mrb, rrcm_text *text, int code)
     if (code == RRC_OK && !text->is_lost)
         result = rrcm_protect(mrb, rrcm_new_string, text, &failed);
     (void)RRC_MRUBY_REALLOC(text->bytes, 0);
-    if (code != RRC_OK || text->is_lost)
-        rrcm_raise_code(mrb, text->is_lost ? RRC_ENOMEM : code);
+    rrcm_check_code(mrb, text->is_lost ? RRC_ENOMEM : code);
     if (failed)
         mrb_exc_raise(mrb, result);
     return result;

@@ -65,7 +65,7 @@ the-question-holds | s/ \&\& mrb_basic_ptr(\*value) != view->state->asked)/)/
 no-locals         | s/^        rrcm_see_locals(view, proc->upper, env->stack, MRB_ENV_LEN(env));/        ;/
 no-globals        | s/^    rrcm_see_variables(view, (struct RBasic \*)\&globals, "global ");/    ;/
 anchors-are-shown | s/ \&\& object != (struct RBasic \*)view->state->roots$//
-wrappers-stay     | s/closed.collects_at_once = 1;/;/
+wrappers-stay     | s/sizeof(rrcm_cell), 1 };/sizeof(rrcm_cell), 0 };/
 two-sweeps        | s/^        rrc_cell_each(state->heap, rrcm_root_wrapper, state);/        ;/
 major-overlooked  | s/ \&\& !(mrb->gc.generational \&\& mrb->gc.full)//
 wrappers-pile-up  | s/^        rrcm_collect_wrappers(state);/        ;/
