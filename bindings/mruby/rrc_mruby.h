@@ -1007,21 +1007,14 @@ static const mrb_value *rrcm_environment(const mrb_state *mrb)
 
 static void rrcm_get_arguments(rrc_mruby_args *a, mrb_state *mrb, mrb_value self, const char *letters)
 {
-    const char *letter;
+    const char *letter = letters != NULL ? letters : "", *bar = strchr(letter, '|');
     const mrb_value *given;
     mrb_int count;
-    int needed = -1, possible = 0, i;
+    int possible = (int)strlen(letter) - (bar != NULL), needed = bar != NULL ? (int)(bar - letter) : possible, i;
     a->mrb = mrb;
     a->heap = rrcm_heap_in(mrb, rrcm_environment(mrb)[RRCM_OF_HOLDER]);
     a->self = self;
     mrb_get_args(mrb, "*!&", &given, &count, &a->block);
-    for (letter = letters; letter != NULL && *letter != 0; letter++)
-        if (*letter == '|')
-            needed = possible;
-        else
-            possible++;
-    if (needed < 0)
-        needed = possible;
     if (count > possible || count < needed)
         mrb_argnum_error(mrb, count, needed, possible);
     if (possible > RRC_MRUBY_MAX_ARGUMENTS)
@@ -1029,7 +1022,7 @@ static void rrcm_get_arguments(rrc_mruby_args *a, mrb_state *mrb, mrb_value self
     a->count = (int)count;
     for (i = 0; i < possible; i++)
         a->arg[i].value = i < a->count ? given[i] : mrb_nil_value();
-    for (i = 0, letter = letters; i < a->count; letter++) {
+    for (i = 0; i < a->count; letter++) {
         mrb_value *value = &a->arg[i].value;
         switch (*letter) {
         case '|':
