@@ -1839,7 +1839,7 @@ typedef struct rrci_layer {
     rrc_gcref (*p_of)(rrc_heap *heap, rrc_object *ob);      /* of a watched object with a link: p, or NULL if it died */
     int  (*has_lost_p)(rrc_heap *heap, rrc_object *ob);     /* ... of any with a link: is it known that p has died? */
     void (*collect)(rrc_heap *heap);        /* a round of rrc_gc_collect, without the pending work ... */
-    void (*search)(rrc_heap *heap);         /* ... and one more search after it */
+    int  (*search)(rrc_heap *heap, const char *function);   /* ... and one more search after it. Returns a code */
     void (*check_all)(rrc_heap *heap, struct rrci_checker *checker);     /* for rrc_check */
     void (*end)(rrc_heap *heap);            /* the heap ends: it sets heap->listens to 0, and gets no more news. Of the
                                                questions above only `keeps` and `has_lost_p` are still asked */
@@ -8108,7 +8108,7 @@ static void rrci_end_round(rrc_heap *heap)
         rrci_do_pending(heap, NULL, SIZE_MAX);
         if (!RRCI_LISTENS(heap) || searches++ == RRCI_FURTHER_SEARCHES)
             return;
-        heap->layer->search(heap);
+        heap->layer->search(heap, "rrc_gc_collect");
     }
 }
 

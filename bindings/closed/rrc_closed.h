@@ -522,10 +522,13 @@ static rrc_cell *rrci_cell_at(const rrc_heap *heap, size_t number)
                                 + number % RRCI_CELLS_OF_A_BLOCK * closed->desc.cell_size);
 }
 
-static void rrci_add_free_cell(rrci_closed_heap *closed, rrc_cell *c)
+/* Put a cell that is not in use into one of the two lists of these. */
+static void rrci_push_cell(rrc_cell **list, rrc_cell *c)
 {
-    c->ob = (rrc_object *)(void *)closed->free_cells;
-    closed->free_cells = c;
+    c->object = NULL;
+    c->is_free = 1;
+    c->ob = (rrc_object *)(void *)*list;
+    *list = c;
 }
 
 /* Make a block of cells. Returns 0 if memory is lacking. */
@@ -555,8 +558,7 @@ static RRCI_COLD int rrci_add_cells(rrc_heap *heap)
     for (i = RRCI_CELLS_OF_A_BLOCK; i-- > (first > 0 ? 0u : 1u);) {
         rrc_cell *c = rrci_cell_at(heap, first + i);
         c->number = (unsigned)(first + i) & (RRCI_MOST_CELLS - 1);
-        c->is_free = 1;
-        rrci_add_free_cell(closed, c);
+        rrci_push_cell(&closed->free_cells, c);
     }
     return 1;
 }
@@ -598,7 +600,7 @@ static void rrci_free_gone_cells(rrci_closed_heap *closed)
     while (closed->gone_cells != NULL) {
         rrc_cell *c = closed->gone_cells;
         closed->gone_cells = (rrc_cell *)(void *)c->ob;
-        rrci_add_free_cell(closed, c);
+        rrci_push_cell(&closed->free_cells, c);
     }
 }
 
@@ -627,15 +629,8 @@ static void rrci_free_cell(rrc_heap *heap, rrc_cell *c)
         rrci_pin(heap, c, 0);
     if (closed->desc.forget != NULL)
         closed->desc.forget(heap->desc.userdata, c);
-    c->object = NULL;
-    c->is_free = 1;
     closed->cell_count--;
-    if (!closed->holds_cells) {
-        rrci_add_free_cell(closed, c);
-    } else {
-        c->ob = (rrc_object *)(void *)closed->gone_cells;
-        closed->gone_cells = c;
-    }
+    rrci_push_cell(closed->holds_cells ? &closed->gone_cells : &closed->free_cells, c);
 }
 
 /* The hook survivor. A step that looks for deaths dissolves the link of a dead p. */
@@ -1585,9 +1580,7 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
     c = rrci_take_cell(heap, obj, ob, 0);
     code = rrci_may_link_kind(heap, c, ob, kind, function, &made);
     if (code != RRC_OK) {
-        c->object = NULL;
-        c->is_free = 1;
-        rrci_add_free_cell(rrci_closed(heap), c);
+        rrci_push_cell(&rrci_closed(heap)->free_cells, c);
         return code;
     }
     if (RRC_LINK(ob) != NULL)
@@ -2275,15 +2268,10 @@ static int rrci_closed_must_stay(rrc_heap *heap, rrc_object *ob)
         && !(rrci_is_in_tracked(ob) && rrci_is_held_for_others(heap, ob) && rrci_references(heap, ob) == 1);
 }
 
-static void rrci_closed_search(rrc_heap *heap)
-{
-    (void)rrci_whole_step(heap, "rrc_gc_collect");
-}
-
 static const rrci_layer rrci_closed_layer = {
-    sizeof(rrci_mirror_head), offsetof(rrc_cell, place), rrci_closed_news, rrci_spread_strength, rrci_closed_keeps, rrci_closed_must_stay,
-    rrci_p_of_weak, rrci_has_dead_cell, rrci_mirror_cycle, rrci_closed_search, rrci_check_mirror, rrci_mirror_end,
-    rrci_free_closed
+    sizeof(rrci_mirror_head), offsetof(rrc_cell, place), rrci_closed_news, rrci_spread_strength, rrci_closed_keeps,
+    rrci_closed_must_stay, rrci_p_of_weak, rrci_has_dead_cell, rrci_mirror_cycle, rrci_whole_step, rrci_check_mirror,
+    rrci_mirror_end, rrci_free_closed
 };
 
 /* Is a hook missing, or one there that the header supplies? */
