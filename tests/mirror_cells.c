@@ -37,7 +37,7 @@ typedef struct world {
     void (*in_collect)(struct world *w);
     rrc_object *victim;
     int uncleared;              /* objects whose weak references are not cleared */
-    int keeps;                  /* a dealloc keeps its object; 2: with what it owns; 3: and does not touch that */
+    int keeps;                  /* a dealloc keeps its object; 2: with what it owns; 3: by a link */
     being *doomed;
     int last_code, logged;
     int allocations, fail_alloc_at;         /* 0: none */
@@ -1915,10 +1915,14 @@ static void pooled_dealloc(rrc_heap *heap, rrc_object *self)
     }
     w->victim = self;
     rrc_incref(heap, self);
-    if (w->keeps == 1)
-        thing_clear(heap, self);
-    else if (w->keeps == 2)
+    if (w->keeps == 2)
         rrc_touch(heap, THING(self)->ref[0]);
+    else
+        thing_clear(heap, self);
+    if (w->keeps == 3) {
+        link_new(w, self, RRC_O | RRC_GIVE);
+        check_int(rrc_check(heap), RRC_OK);
+    }
 }
 
 static const rrc_type Pooled = {
@@ -1936,12 +1940,12 @@ static rrc_object *new_pooled(world *w, being **value)
     return ob;
 }
 
-/* The edge node of such an object goes in the next step that begins after the dealloc. */
+/* The edge node of such an object goes at once. */
 static void a_dealloc_keeps_an_object_with_a_node(void)
 {
     int keeps, slices, i;
 
-    for (keeps = 1; keeps <= 3; keeps++)
+    for (keeps = 1; keeps <= 2; keeps++)
         for (slices = 0; slices < 30; slices++) {
             world *w = open_world();
             being *value, *last;
@@ -1955,11 +1959,10 @@ static void a_dealloc_keeps_an_object_with_a_node(void)
                 rrc_closed_work(w->heap, 1);
             rrc_decref(w->heap, ob);
             check_ptr(w->victim, ob);
-            while (rrc_closed_work(w->heap, 1) > 0)
-                check(keeps == 1 || value->pins > 0 || (keeps == 3 && node_of(w, ob) != NULL));
-            check(keeps == 1 || value->pins > 0 || node_of(w, ob) != NULL);
-            step(w);
             check_ptr(node_of(w, ob), NULL);
+            while (rrc_closed_work(w->heap, 1) > 0)
+                check(keeps == 1 || value->pins > 0);
+            step(w);
             check_int(value->pins, keeps > 1);
             check_int(rrc_gc_track(w->heap, ob), RRC_OK);
             if (keeps == 1)
@@ -1970,71 +1973,6 @@ static void a_dealloc_keeps_an_object_with_a_node(void)
             rrc_decref(w->heap, ob);
             close_world(w);
         }
-}
-
-/* No slice of that step looks at all cells. */
-static void such_nodes_go_in_slices(void)
-{
-    enum { CELLS = 200, UNITS = 20 };
-    world *w = open_world();
-    being *value;
-    rrc_object *ob = new_pooled(w, &value), *view[CELLS];
-    size_t done;
-    int i;
-
-    w->keeps = 1;
-    for (i = 0; i < CELLS; i++)
-        view[i] = new_view(w, &value);
-    step(w);
-    rrc_decref(w->heap, ob);
-    check(node_of(w, ob) != NULL);
-    do {
-        done = rrc_closed_work(w->heap, UNITS);
-        check(done < CELLS / 2);               /* (sweeps pass segments) */
-    } while (done >= UNITS);
-    check_ptr(node_of(w, ob), NULL);
-    w->keeps = 0;
-    rrc_decref(w->heap, ob);
-    for (i = 0; i < CELLS; i++)
-        rrc_decref(w->heap, view[i]);
-    close_world(w);
-}
-
-/* A step that was given up has not made strong what such an object owns: its node stays. */
-static void such_a_node_stays_if_the_step_is_given_up(void)
-{
-    int slices, i;
-
-    for (slices = 0; slices < 30; slices++) {
-        world *w = open_world();
-        being *value;
-        rrc_object *ob = new_pooled(w, &value), *other[6];
-
-        unit_context("after %d slices", slices);
-        for (i = 0; i < 6; i++)
-            other[i] = new_tracked(w);
-        w->keeps = 3;
-        step(w);
-        rrc_decref(w->heap, ob);
-        check_ptr(w->victim, ob);
-        for (i = 0; i < slices; i++)
-            rrc_closed_work(w->heap, 1);
-        rrc_gc_disable(w->heap);
-        while (rrc_closed_work(w->heap, 1) > 0)
-            check(value->pins > 0 || node_of(w, ob) != NULL);
-        check(value->pins > 0 || node_of(w, ob) != NULL);
-        rrc_gc_enable(w->heap);
-        step(w);
-        step(w);
-        check_ptr(node_of(w, ob), NULL);
-        check_int(value->pins, 1);
-        w->keeps = 0;
-        for (i = 0; i < 6; i++)
-            rrc_decref(w->heap, other[i]);
-        check_int(rrc_gc_track(w->heap, ob), RRC_OK);
-        rrc_decref(w->heap, ob);
-        close_world(w);
-    }
 }
 
 static void a_dealloc_keeps_an_object_without_a_node(void)
@@ -2057,19 +1995,17 @@ static void a_dealloc_keeps_an_object_without_a_node(void)
     close_world(w);
 }
 
-/* Until then it does not stand for the object. */
+/* It does not stand for the object until then. */
 static void such_an_object_is_linked(void)
 {
     world *w = open_world();
     being *value;
     rrc_object *ob = new_pooled(w, &value);
 
-    w->keeps = 1;
+    w->keeps = 3;
     step(w);
     rrc_decref(w->heap, ob);
-    check(node_of(w, ob) != NULL);
-    link_new(w, ob, RRC_O);
-    rrc_decref(w->heap, ob);
+    check_ptr(w->victim, ob);
     check_int(rrc_check(w->heap), RRC_OK);
     step(w);
     check_ptr(node_of(w, ob), NULL);
@@ -2090,7 +2026,6 @@ static void the_heap_of_such_an_object_ends(void)
     w->keeps = 1;
     step(w);
     rrc_decref(w->heap, ob);
-    check(node_of(w, ob) != NULL);
     check_int(rrc_heap_free(w->heap), 0);
     check_int(w->forgotten, w->watched);
     w->keeps = 0;
@@ -2177,8 +2112,7 @@ UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_
     UNIT(a_cell_goes_with_its_link), UNIT(a_cell_goes_with_its_object), UNIT(cells_have_numbers),
     UNIT(the_host_keeps_a_node), UNIT(the_host_keeps_a_node_in_a_step),
     UNIT(a_node_is_kept_after_its_owner_was_mirrored), UNIT(a_dealloc_keeps_an_object_without_a_node),
-    UNIT(a_dealloc_keeps_an_object_with_a_node), UNIT(such_nodes_go_in_slices),
-    UNIT(such_a_node_stays_if_the_step_is_given_up),
+    UNIT(a_dealloc_keeps_an_object_with_a_node),
     UNIT(garbage_is_set_aside_in_slices_when_disabled),
     UNIT(such_an_object_is_linked), UNIT(the_heap_of_such_an_object_ends), UNIT(a_step_that_sets_aside_is_given_up),
     UNIT(one_object_has_two_p_links), UNIT(a_link_that_fails_leaves_no_cell),

@@ -382,12 +382,10 @@ extern "C" {
    RRCI_STEP_RELEASE     All are. From the cursor on, weak objects have no anchor.
    RRCI_STEP_RELEASE_P   The same holds for all tracked objects, and for the P links from the cursor on, of this list
                          and the former one.
-   RRCI_STEP_LEFT        The same holds for all objects. From the cursor on, no cell is the edge node of an object that
-                         its tp_dealloc had kept when weighing began.
-   RRCI_STEP_TRIM        Spare memory is given back. */
+   RRCI_STEP_TRIM        The same holds for all objects. Spare memory is given back. */
 typedef enum rrci_step_stage {
     RRCI_NO_STEP, RRCI_STEP_DEATHS, RRCI_STEP_DEAD_NODES, RRCI_STEP_EXPLAIN, RRCI_STEP_SIFT, RRCI_STEP_SEARCH,
-    RRCI_STEP_MIRROR, RRCI_STEP_RELEASE, RRCI_STEP_RELEASE_P, RRCI_STEP_LEFT, RRCI_STEP_TRIM
+    RRCI_STEP_MIRROR, RRCI_STEP_RELEASE, RRCI_STEP_RELEASE_P, RRCI_STEP_TRIM
 } rrci_step_stage;
 
 /* A step of a closed heap. */
@@ -398,7 +396,7 @@ typedef struct rrci_step {
     int      found_deaths;
     int      is_stale;          /* an edge node is not up to date */
     int      gave_numbers;      /* other edge nodes may have to list objects that got a number */
-    size_t   changes, links_made, found_dead, left;     /* those of rrci_closed_heap when it began */
+    size_t   changes, links_made, found_dead;   /* those of rrci_closed_heap when it began */
     size_t   tracked;           /* number of entries of RRCI_TRACKED when RRCI_STEP_EXPLAIN began */
     size_t   suspects;          /* objects that may be garbage of C alone */
     int      was_quiet;         /* it began because so many cycles had none: see rrc_closed_cycle */
@@ -419,7 +417,6 @@ typedef struct rrci_closed_heap {
     size_t        mirrored, mirror_steps;
     unsigned      last_number : 25;     /* the last number of what stands for an object */
     size_t        found_dead;   /* weak objects whose p had died when C took a reference, since the last step */
-    size_t        left;         /* objects that their tp_dealloc has kept: they may be untracked and have an edge node */
     rrc_object   *lost;         /* what they own is to become strong next; threaded through the sum of edges */
     unsigned      pinning;      /* inside the hook pin */
     rrci_step     step;
@@ -792,24 +789,6 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
     closed->node_count--;
 }
 
-/* Forget the edge nodes of objects that are not tracked any more, as their tp_dealloc has kept them: those of the cells
-   from heap->machine.cursor down. (No tp_dealloc is running. What the objects own is strong, as no tracked object
-   explains it.) */
-static void rrci_forget_left(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    rrci_closed_heap *closed = rrci_closed(heap);
-    if (heap->machine.cursor > closed->block_count * RRCI_CELLS_OF_A_BLOCK)
-        heap->machine.cursor = closed->block_count * RRCI_CELLS_OF_A_BLOCK;
-    for (; heap->machine.cursor > 1 && rrci_may_go_on(search); search->end--) {
-        rrc_cell *c = rrci_cell_at(heap, --heap->machine.cursor);
-        if (!c->is_free && c->is_node && !rrci_is_tracked(c->ob))
-            rrci_forget_node(heap, c->ob);
-    }
-    if (heap->machine.cursor <= 1)
-        closed->left = heap->machine.cursor = 0;
-}
-
 /* What stands for ob has died. Its edge node protects nothing any more: make what ob owns strong. */
 static void rrci_lose_owned(rrc_heap *heap, rrc_object *ob)
 {
@@ -859,8 +838,8 @@ static RRCI_NOINLINE void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
     rrci_root(heap, ob);
 }
 
-/* A strong object that C has no reference to becomes weak. (The edge node of an object that is not tracked is a remnant,
-   and does not stand for it: see rrci_forget_left.) */
+/* A strong object that C has no reference to becomes weak. (An object whose tp_dealloc runs is not tracked, and what is
+   left of its edge node does not stand for it.) */
 static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_is_tracked(ob) ? rrci_target(heap, ob) == NULL : !rrci_is_p_linked(heap, ob))
@@ -1727,7 +1706,6 @@ static void rrci_begin_explaining(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     closed->step.links_made = closed->links_made;
-    closed->step.left = closed->left;
     closed->step.tracked = heap->tracked.list[RRCI_TRACKED].count;
     closed->links_made = closed->changes = closed->idle = 0;
     closed->changed = heap->machine.changed;
@@ -1888,14 +1866,6 @@ static void rrci_do_stage(rrci_weighing *weighing)
     case RRCI_STEP_RELEASE_P:
         rrci_release_links(search);
         if (rrci_has_passed_links(heap))
-            rrci_begin_stage_downwards(heap, RRCI_STEP_LEFT);
-        break;
-    case RRCI_STEP_LEFT:        /* (if another one was left since, or the step was given up, they may own what is weak) */
-        if (closed->left > 0 && closed->left == closed->step.left && !closed->step.is_given_up)
-            rrci_forget_left(search);
-        else
-            heap->machine.cursor = 0;
-        if (heap->machine.cursor == 0)
             closed->step.stage = RRCI_STEP_TRIM;
         break;
     default:                    /* RRCI_STEP_TRIM */
@@ -2093,15 +2063,11 @@ RRC_API size_t rrc_closed_collect_in_order(rrc_heap *heap)
 static void rrci_mirror_end(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    rrci_search search;
     size_t i;
     int kind;
     closed->step.code = RRC_OK;
     closed->step.is_given_up = 1;         /* (so that no more errors are looked for) */
     rrci_give_up_step(heap, "rrc_heap_free");
-    rrci_begin_search(&search, heap, 0, "rrc_heap_free");
-    heap->machine.cursor = SIZE_MAX;
-    rrci_forget_left(&search);
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->tracked.list[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->tracked.list[kind], i);
@@ -2244,13 +2210,9 @@ static void rrci_closed_news(rrc_heap *heap, rrc_object *ob, rrci_news news)
         rrci_mirror_head_of(ob)->is.held = news == RRCI_NEWS_KEEP;
         break;
     case RRCI_NEWS_LEFT:
-        if (rrci_node_of(heap, ob) != NULL)
-            closed->left++;
-        else if (!rrci_is_tracked(ob))
-            rrci_forget_node(heap, ob);
-        break;
     case RRCI_NEWS_FREED:
-        rrci_forget_node(heap, ob);
+        if (!rrci_is_tracked(ob))       /* (its tp_dealloc may have tracked it again) */
+            rrci_forget_node(heap, ob);
         break;
     }
 }
