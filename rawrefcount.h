@@ -3141,30 +3141,44 @@ RRCI_ALWAYS_INLINE void rrci_dict_remove(rrci_spot spot)
 
 /* ---- its growth ---- */
 
-/* Take all records out of a group. */
-static void rrci_take_group(const rrci_dict *dict, size_t number, uint32_t *taken)
+/* Take all records out of a group. Returns the group. */
+static uint32_t *rrci_take_group(const rrci_dict *dict, size_t number, uint32_t *taken)
 {
     uint32_t *group = rrci_word(&dict->groups, number * RRCI_GROUP);
     memcpy(taken, group, RRCI_LINE);
     memset(group, 0, RRCI_LINE);
+    return group;
 }
 
-/* Insert again what was taken. `mask` has the bits of an index. */
-static void rrci_insert_taken(const rrci_list *list, const uint32_t *taken, uint32_t mask)
+/* Insert again what was taken, when the number of groups has changed: at to[1] if `bit` is 1 in the hash, else at to[0],
+   where the words of a group are empty from there on. `mask` had the bits of an index. */
+static void rrci_insert_taken(const rrci_list *list, const uint32_t *taken, uint32_t mask, uint32_t bit, uint32_t **to)
 {
-    const rrci_dict *dict = &list->dict;
     const unsigned used = RRCI_IN_GROUP & ~rrci_group_match(taken, 0, ~(uint32_t)0);
-    uint32_t number, next;
+    const uint32_t new_mask = bit != 0 ? mask * 2 + 1 : mask / 2;
+    uint32_t number;
     unsigned bits;
     for (bits = used; bits != 0; bits &= bits - 1)
         RRCI_PREFETCH(rrci_at(list, (taken[rrci_lowest_bit(bits)] & mask) - 1));
     for (bits = used; bits != 0; bits &= bits - 1) {
+        uint32_t hash, **place;
         number = taken[rrci_lowest_bit(bits)] & mask;
-        rrci_dict_insert(dict, number - 1, rrci_at(list, number - 1)->p);
+        hash = rrci_hash(rrci_at(list, number - 1)->p);
+        place = &to[(hash & bit) != 0];
+        if ((uintptr_t)*place % RRCI_LINE != RRCI_CHAIN * sizeof(uint32_t))
+            *(*place)++ = (hash & ~new_mask) | number;
+        else
+            rrci_dict_insert(&list->dict, number - 1, rrci_at(list, number - 1)->p);    /* the group is full */
     }
-    for (number = taken[RRCI_CHAIN]; number != 0; number = next) {
-        next = *rrci_word(&dict->next, number - 1);
-        rrci_dict_insert(dict, number - 1, rrci_at(list, number - 1)->p);
+}
+
+/* The same for the chain of a group, when its words have been inserted. */
+static void rrci_insert_chain(const rrci_list *list, uint32_t number)
+{
+    uint32_t next;
+    for (; number != 0; number = next) {
+        next = *rrci_word(&list->dict.next, number - 1);
+        rrci_dict_insert(&list->dict, number - 1, rrci_at(list, number - 1)->p);
     }
 }
 
@@ -3183,31 +3197,34 @@ static void rrci_dict_clear(rrci_dict *dict, size_t homes)
 static void rrci_dict_grow(rrci_list *list)
 {
     rrci_dict *dict = &list->dict;
-    uint32_t taken[RRCI_GROUP];
-    uint32_t mask = (uint32_t)(dict->half * 32 - 1);
+    uint32_t taken[RRCI_GROUP], *to[2], bit = (uint32_t)dict->half;
     if (dict->homes == 0) {
         rrci_dict_clear(dict, 1);
         return;
     }
-    rrci_take_group(dict, dict->homes - dict->half, taken);
-    memset(rrci_word(&dict->groups, dict->homes * RRCI_GROUP), 0, RRCI_LINE);
+    to[0] = rrci_take_group(dict, dict->homes - bit, taken);
+    to[1] = rrci_word(&dict->groups, dict->homes * RRCI_GROUP);
+    memset(to[1], 0, RRCI_LINE);
     if (++dict->homes == 2 * dict->half)
         dict->half = dict->homes;
-    rrci_insert_taken(list, taken, mask);
+    rrci_insert_taken(list, taken, bit * 32 - 1, bit, to);
+    rrci_insert_chain(list, taken[RRCI_CHAIN]);
 }
 
 /* One home group less. Its records go back. */
 static void rrci_dict_shrink(rrci_list *list)
 {
     rrci_dict *dict = &list->dict;
-    uint32_t high[RRCI_GROUP], low[RRCI_GROUP], mask;
+    uint32_t high[RRCI_GROUP], low[RRCI_GROUP], mask, *to[1];
     if (dict->homes == dict->half)
         dict->half /= 2;
     mask = (uint32_t)(dict->half * 64 - 1);
     rrci_take_group(dict, --dict->homes, high);
-    rrci_take_group(dict, dict->homes - dict->half, low);
-    rrci_insert_taken(list, high, mask);
-    rrci_insert_taken(list, low, mask);
+    to[0] = rrci_take_group(dict, dict->homes - dict->half, low);
+    rrci_insert_taken(list, high, mask, 0, to);
+    rrci_insert_taken(list, low, mask, 0, to);
+    rrci_insert_chain(list, high[RRCI_CHAIN]);
+    rrci_insert_chain(list, low[RRCI_CHAIN]);
 }
 
 /* Insert the records from `first` on, for which there is room, and prefetch the place of each while those before it are
