@@ -551,8 +551,9 @@ typedef struct rrcl_value {
     uint32_t   next;                /* the number of the next cell in its bucket, or 0 */
 } rrcl_value;
 
-typedef struct rrcl_class_info {    /* its metatable keeps it */
+typedef struct rrcl_class_info {    /* its metatable keeps it; Lua's memory, so that it outlives all proxies */
     const rrc_lua_class *cls;
+    struct rrcl_closer  *closer;    /* has the state */
     int                  number;    /* of its metatable in CLASSES */
 } rrcl_class_info;
 
@@ -640,13 +641,12 @@ typedef struct rrcl_state {
 
 /* The payload of a proxy. Its ob is that of the cell, as long as the cell has the proxy: see rrcl_ob_of. */
 typedef struct rrcl_proxy {
-    rrc_cell            *cell;      /* NULL: it has none, or not any more */
-    struct rrcl_closer  *closer;    /* has its state; Lua's memory, so that it outlives all proxies */
-    const rrc_lua_class *cls;
-    uint32_t             check;     /* its own address, disguised: tells a proxy from other userdata */
-    unsigned             has_table : 1; /* its user value is ours */
-    unsigned             is_closed : 1;
-    unsigned             is_closing : 1;
+    const rrcl_class_info *info;
+    uint32_t               check;   /* its own address, disguised: tells a proxy from other userdata */
+    unsigned               cell : 27;       /* its number; 0: it has none, or not any more */
+    unsigned               has_table : 1;   /* its user value is ours */
+    unsigned               is_closed : 1;
+    unsigned               is_closing : 1;
 } rrcl_proxy;
 
 #define RRCL_DISGUISE(proxy) ((uint32_t)((uint64_t)(uintptr_t)(proxy) * 0x9E3779B97F4A7C15u >> 32))
@@ -976,11 +976,25 @@ static uint32_t rrcl_reserve_cell(lua_State *L, rrcl_state *state)
     }
 }
 
-/* The ob of a proxy. NULL: the proxy was closed or finalized, there is a newer one, or its state is closed. */
+/* The state of a proxy; NULL: it is closed. */
+RRC_INLINE rrcl_state *rrcl_state_of(const rrcl_proxy *proxy)
+{
+    return proxy->info->closer->state;
+}
+
+/* The cell of a proxy. NULL: the proxy was closed or finalized, there is a newer one, or its state is closed. */
+RRC_INLINE rrc_cell *rrcl_cell_of(const rrcl_proxy *proxy)
+{
+    const rrcl_state *state = rrcl_state_of(proxy);
+    rrc_cell *cell = state != NULL ? rrc_cell_at(state->heap, proxy->cell) : NULL;
+    return cell != NULL && cell->object == proxy ? cell : NULL;
+}
+
+/* The ob of a proxy, or NULL likewise. */
 RRC_INLINE rrc_object *rrcl_ob_of(const rrcl_proxy *proxy)
 {
-    const rrc_cell *cell = proxy->cell;
-    return cell != NULL && proxy->closer->state != NULL && cell->object == proxy ? cell->ob : NULL;
+    const rrc_cell *cell = rrcl_cell_of(proxy);
+    return cell != NULL ? cell->ob : NULL;
 }
 
 /* The proxy at index, or NULL. */
@@ -1727,7 +1741,7 @@ static void rrcl_watch(void *userdata, rrc_cell *cell)
             rrcl_put_in_bucket(state, cell);
     } else {
         cell->tag = RRCL_IS_PROXY;
-        ((rrcl_proxy *)cell->object)->cell = cell;
+        ((rrcl_proxy *)cell->object)->cell = cell->number;
         state->wrappers += (size_t)rrcl_is_wrapper(cell->ob);
     }
 }
@@ -2099,6 +2113,7 @@ static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const 
     lua_rawseti(L, -2, state->class_count + 1);
     lua_pop(L, 1);
     info->cls = cls;
+    info->closer = state->closer;
     info->number = ++state->class_count;
     state->spare_type = NULL;                   /* its type may have no plain class any more */
     rrc_map_put(&state->classes, cls, info);
@@ -2187,13 +2202,13 @@ RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes
 static const char *rrcl_proxy_name(const rrcl_proxy *proxy)
 {
     const rrc_object *ob = rrcl_ob_of(proxy);
-    return proxy->cls != &rrcl_plain_class || ob == NULL ? rrcl_class_name(proxy->cls) : ob->ob_type->tp_name;
+    return proxy->info->cls != &rrcl_plain_class || ob == NULL ? rrcl_class_name(proxy->info->cls) : ob->ob_type->tp_name;
 }
 
 static const char *rrcl_why_useless(const rrcl_proxy *proxy)
 {
     return proxy->is_closed ? "was closed"
-           : proxy->closer->is_closed ? "is gone: its Lua state is being closed" : "is gone: it was finalized already";
+           : proxy->info->closer->is_closed ? "is gone: its Lua state is being closed" : "is gone: it was finalized already";
 }
 
 /* What messages call a value. (It can leave the name on the stack.) */
@@ -2211,7 +2226,7 @@ static int rrcl_bad_argument(lua_State *L, int arg, const rrc_lua_class *cls)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, arg);
     const char *message;
-    if (proxy != NULL && rrcl_ob_of(proxy) == NULL && (cls == NULL || rrcl_is_kind_of(proxy->cls, cls)))
+    if (proxy != NULL && rrcl_ob_of(proxy) == NULL && (cls == NULL || rrcl_is_kind_of(proxy->info->cls, cls)))
         message = lua_pushfstring(L, "this %s %s", rrcl_proxy_name(proxy), rrcl_why_useless(proxy));
     else
         message = lua_pushfstring(L, "%s expected, got %s", cls != NULL ? rrcl_class_name(cls) : "an object of C",
@@ -2223,9 +2238,9 @@ RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_clas
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, index);
     rrc_object *ob = proxy != NULL ? rrcl_ob_of(proxy) : NULL;
-    if (ob == NULL || (cls != NULL && !rrcl_is_kind_of(proxy->cls, cls)))
+    if (ob == NULL || (cls != NULL && !rrcl_is_kind_of(proxy->info->cls, cls)))
         return NULL;
-    rrcl_use(proxy->closer->state, L);
+    rrcl_use(rrcl_state_of(proxy), L);
     return ob;
 }
 
@@ -2254,9 +2269,9 @@ RRC_INLINE void rrcl_dress_spare(lua_State *L, rrcl_state *state, const rrc_type
         state->spare_info = rrcl_class_of(L, state, type);
         state->spare_type = type;
     }
-    if (state->spare->cls == state->spare_info->cls)
+    if (state->spare->info == state->spare_info)
         return;
-    state->spare->cls = state->spare_info->cls;
+    state->spare->info = state->spare_info;
     lua_rawgeti(state->hidden, RRCL_CLASSES, state->spare_info->number);
     lua_setmetatable(state->hidden, RRCL_SPARE);
 }
@@ -2273,7 +2288,6 @@ RRC_INLINE void rrcl_need_spare(lua_State *L, rrcl_state *state, const rrc_type 
         rrcl_proxy *proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
         memset(proxy, 0, sizeof *proxy);
         proxy->check = RRCL_DISGUISE(proxy);
-        proxy->closer = state->closer;
         rrcl_need_open(L, state);
         lua_xmove(L, state->hidden, 1);
         lua_replace(state->hidden, RRCL_SPARE);
@@ -2299,7 +2313,7 @@ static int rrcl_has_spare(lua_State *L, rrcl_state *state, const rrc_object *ob)
 static void rrcl_take_over(rrcl_state *state, rrc_cell *cell, rrcl_proxy *proxy)
 {
     rrc_cell *node = rrc_cell_of_node(state->heap, cell->ob);
-    proxy->cell = cell;
+    proxy->cell = cell->number;
     cell->object = proxy;
     lua_pushvalue(state->hidden, -1);
     rrcl_set(state, RRCL_VALUES, rrcl_slot_of(cell));
@@ -2510,7 +2524,7 @@ RRC_LUA_API rrc_object *rrc_lua_new(lua_State *L, const rrc_type *type)
    meanwhile, its table is to have no edges any more. */
 static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
 {
-    rrcl_state *state = proxy->closer->state;
+    rrcl_state *state = rrcl_state_of(proxy);
     const rrc_cell *node;
     if (!proxy->has_table)
         return;
@@ -2530,9 +2544,9 @@ static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
 /* Dissolve the link of a proxy's ob. */
 static void rrcl_detach(rrcl_proxy *proxy)
 {
-    rrc_cell *cell = proxy->cell;
-    proxy->cell = NULL;
-    rrc_cell_unlink(proxy->closer->state->heap, cell);
+    rrc_cell *cell = rrcl_cell_of(proxy);
+    proxy->cell = 0;
+    rrc_cell_unlink(rrcl_state_of(proxy)->heap, cell);
 }
 
 /* The proxy at 1 has lost its object, and keeps nothing alive from now on: somebody can still
@@ -2652,8 +2666,9 @@ static int rrcl_proxy_gc(lua_State *L)
     rrc_cell *cell;
     if (proxy == NULL)
         return 0;
-    state = proxy->closer->state;
-    if (rrcl_ob_of(proxy) == NULL) {            /* closed, or there is a newer one */
+    state = rrcl_state_of(proxy);
+    cell = rrcl_cell_of(proxy);
+    if (cell == NULL) {                         /* closed, or there is a newer one */
         rrcl_take_table(L, proxy);
         if (state != NULL)
             rrcl_forget_closed(L, state, proxy);
@@ -2667,8 +2682,7 @@ static int rrcl_proxy_gc(lua_State *L)
     rrcl_take_table(L, proxy);
     state->deaths = RRCL_CYCLES_OF_A_DEATH;
     state->died++;
-    cell = proxy->cell;
-    proxy->cell = NULL;
+    proxy->cell = 0;
     state->in_slots++;
     rrcl_end_run(state, rrc_cell_unlink_and_run(state->heap, cell, RRCL_DEALLOCS), RRCL_DEALLOCS);
     rrcl_run_backlog_in_gc(L, state);
@@ -2802,13 +2816,13 @@ static int rrcl_close(lua_State *L)
     ob = rrcl_ob_of(proxy);
     if (ob == NULL || proxy->is_closing)
         return 0;
-    state = proxy->closer->state;
+    state = rrcl_state_of(proxy);
     rrcl_use(state, L);
     rrcl_reserve_closed(L, state);
     heap = state->heap;
     rrc_lua_drop_error(heap);                   /* nobody has raised it */
     rrc_incref(heap, ob);
-    for (cls = proxy->cls; cls != NULL && cls->close == NULL; cls = cls->base)
+    for (cls = proxy->info->cls; cls != NULL && cls->close == NULL; cls = cls->base)
         ;
     proxy->is_closing = 1;
     state->closings++;
@@ -2942,7 +2956,7 @@ static int rrcl_call_fallback(lua_State *L, const rrcl_proxy *proxy, int is_sett
 static void rrcl_check_strict(lua_State *L, const rrcl_proxy *proxy, int is_setter)
 {
     const rrc_lua_class *cls;
-    for (cls = proxy->cls; cls != NULL && !cls->is_strict; cls = cls->base)
+    for (cls = proxy->info->cls; cls != NULL && !cls->is_strict; cls = cls->base)
         ;
     if (cls == NULL)
         return;
@@ -2955,8 +2969,8 @@ static void rrcl_check_strict(lua_State *L, const rrcl_proxy *proxy, int is_sett
 static rrcl_proxy *rrcl_use_proxy(lua_State *L)
 {
     rrcl_proxy *proxy = rrcl_need_live(L);
-    if (proxy->closer->state->closed_count > 0) {
-        rrcl_end_closing(L, proxy->closer->state);
+    if (rrcl_state_of(proxy)->closed_count > 0) {
+        rrcl_end_closing(L, rrcl_state_of(proxy));
         rrcl_need_live(L);
     }
     return proxy;
@@ -3112,7 +3126,7 @@ static void rrcl_need_fields(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
    not tracked has no node: then they stay with the proxy.) */
 static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
 {
-    rrcl_state *state = proxy->closer->state;
+    rrcl_state *state = rrcl_state_of(proxy);
     rrc_heap *heap = state->heap;
     rrc_object *ob = rrcl_ob_of(proxy);
     rrcl_use(state, L);
@@ -3545,7 +3559,7 @@ static int rrcl_get_member(lua_State *L)
     case 'i': lua_pushinteger(L, *(int *)place);                                                break;
     case 'I': lua_pushinteger(L, *(lua_Integer *)place);                                        break;
     case 'n': lua_pushnumber(L, *(lua_Number *)place);                                          break;
-    default:  rrc_lua_push(L, rrcl_to_proxy(L, 1)->closer->state->heap, *(rrc_object **)place); break;
+    default:  rrc_lua_push(L, rrcl_state_of(rrcl_to_proxy(L, 1))->heap, *(rrc_object **)place); break;
     }
     return 1;
 }
@@ -3583,7 +3597,7 @@ static int rrcl_set_member(lua_State *L)
     case 'i': *(int *)place = (int)lua_tointeger(L, 2);                                         break;
     case 'I': *(lua_Integer *)place = lua_tointeger(L, 2);                                      break;
     case 'n': *(lua_Number *)place = lua_tonumber(L, 2);                                        break;
-    default:  rrcl_store(L, rrcl_to_proxy(L, 1)->closer->state->heap, 2, ob, member->offset);   break;
+    default:  rrcl_store(L, rrcl_state_of(rrcl_to_proxy(L, 1))->heap, 2, ob, member->offset);   break;
     }
     return 0;
 }
@@ -4474,8 +4488,8 @@ RRC_LUA_API rrc_heap *rrc_lua_heap(lua_State *L)
 {
     const rrcl_closer *closer;
     const rrcl_proxy *proxy = rrcl_to_proxy(L, 1);      /* of a method: it is quicker to ask */
-    if (proxy != NULL && proxy->closer->state != NULL)
-        return proxy->closer->state->heap;
+    if (proxy != NULL && rrcl_state_of(proxy) != NULL)
+        return rrcl_state_of(proxy)->heap;
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
     closer = (const rrcl_closer *)lua_touserdata(L, -1);
     lua_pop(L, 1);

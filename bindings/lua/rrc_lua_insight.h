@@ -148,7 +148,7 @@ static int rrcl_view_is_own(rrcl_view *v, uintptr_t *number)
     rrc_object *ob;
     *number = RRCL_VIEW_LISTED + (uintptr_t)v->count + 1;
     if (proxy != NULL && rrcl_ob_of(proxy) != NULL) {
-        *number = proxy->cell->number;
+        *number = proxy->cell;
         return 0;
     }
     ob = rrcl_find_value(v->L, v->state, lua_gettop(v->L));

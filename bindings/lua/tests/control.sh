@@ -49,7 +49,7 @@ mutant 'the end is one round' 's/ && --rounds > 0);/ \&\& 0);/'
 mutant 'the end drops no roots' 's/^            rrcl_strip(L, 1); .*/            ;/' the_end_is_in
 mutant 'all garbage of the end goes in one collection' 's/^    state->in_order = 1;/    ;/' the_end_is_in
 mutant 'proxies that slots make at the end stay' 's/while ((rrcl_part_proxies(state) ||/while ((0 ||/'
-mutant 'weak tables give what is deallocated' '/^static void rrcl_detach/,/^}/s/^    rrc_cell_unlink(/    proxy->cell = cell; rrc_unlink(proxy->closer->state->heap, cell->ob); if (0) rrc_cell_unlink(/'
+mutant 'weak tables give what is deallocated' '/^static void rrcl_detach/,/^}/s/^    rrc_cell_unlink(/    proxy->cell = cell->number; rrc_unlink(rrcl_state_of(proxy)->heap, cell->ob); if (0) rrc_cell_unlink(/'
 mutant 'a proxy stays spare if there is no memory for the next' 's/^        rrcl_empty_spare(state);/        ;/' full_stacks
 mutant 'what is deallocated gets a proxy' 's/if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)/if (0)/'
 mutant 'each look ends a cycle' 's/^    if (taken == canary->ended)/    if (0)/' each_cycle_ends
