@@ -540,14 +540,13 @@ enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS, RRCL_FALLBACK, RRCL_INFO = 
 /* Buckets of values in a block of memory: see rrcl_cell_of_value. */
 #define RRCL_BUCKETS 1024u
 
-/* The tag of a cell: does OWNERS have what it has, or is that a proxy? */
-enum { RRCL_NOT_NOTED, RRCL_NOTED, RRCL_IS_PROXY };
+/* The tag of a cell: does OWNERS have what it has, or is that a proxy, or in a box (see rrcl_push_box)? */
+enum { RRCL_NOT_NOTED, RRCL_NOTED, RRCL_IS_PROXY, RRCL_IS_BOXED };
 
 /* An ob that stands for a Lua value. */
 typedef struct rrcl_value {
     rrc_object head;
     rrc_cell  *cell;                /* NULL: the value is gone */
-    unsigned   is_boxed : 1;        /* see rrcl_push_box */
     uint32_t   next;                /* the number of the next cell in its bucket, or 0 */
 } rrcl_value;
 
@@ -618,7 +617,6 @@ typedef struct rrcl_state {
     int         next_kbytes;
     int         is_asked;           /* ... and Lua was asked to begin it, when the value of `cycle` was asked_in */
     uint32_t    asked_in;
-    int         has_boxes;          /* there was one, at least */
     struct rrcl_closed *closed;     /* see rrcl_let_go_of_closed */
     size_t      closed_count, closed_size;
     size_t      closings;           /* calls of rrcl_close that are at work */
@@ -1147,10 +1145,9 @@ static void rrcl_push_box(lua_State *L, int index)
     lua_rawseti(L, -2, 1);
 }
 
-static int rrcl_is_boxed(const rrcl_state *state, const rrc_cell *cell)
+static int rrcl_is_boxed(const rrc_cell *cell)
 {
-    return LUA_VERSION_NUM == 501 && state->has_boxes && !cell->is_node && cell->ob->ob_type == state->value_type
-           && ((rrcl_value *)(void *)cell->ob)->is_boxed;
+    return LUA_VERSION_NUM == 501 && cell->tag == RRCL_IS_BOXED;
 }
 
 /* Replace the box on top of the hidden thread by what is in it, or nil. */
@@ -1172,7 +1169,7 @@ static void rrcl_unbox(lua_State *hidden)
 static int rrcl_get_live(rrcl_state *state, const rrc_cell *cell)
 {
     int is_there = rrcl_get(state, RRCL_VALUES, rrcl_slot_of(cell));
-    if (!rrcl_is_boxed(state, cell))
+    if (!rrcl_is_boxed(cell))
         return is_there;
     rrcl_unbox(state->hidden);
     return !lua_isnil(state->hidden, -1);
@@ -1261,7 +1258,7 @@ static void rrcl_revive(rrcl_state *state, uint32_t shard)
     while (lua_next(hidden, rrcl_place(RRCL_OWNERS, shard * RRCL_SHARD))) {
         const rrc_cell *cell = rrcl_owner_cell(state, rrcl_identity(hidden, state, -2));
         lua_pop(hidden, 1);
-        if (cell != NULL && !rrcl_is_boxed(state, cell) && rrcl_is_empty(state, rrcl_slot_of(cell))) {
+        if (cell != NULL && rrcl_is_empty(state, rrcl_slot_of(cell))) {
             lua_pushvalue(hidden, -1);
             rrcl_set(state, RRCL_VALUES, rrcl_slot_of(cell));
         }
@@ -1277,7 +1274,7 @@ static int rrcl_is_revived(rrcl_state *state, uint32_t shard)
 /* Can OWNERS have what the cell has lost? Sets the shard that would have it. */
 static int rrcl_may_revive(rrcl_state *state, const rrc_cell *cell, uint32_t *shard)
 {
-    if (cell->tag != RRCL_NOTED || rrcl_is_boxed(state, cell))
+    if (cell->tag != RRCL_NOTED)
         return 0;
     *shard = rrcl_owners_shard(rrcl_hash_bits((uint64_t)(uintptr_t)cell->object), state->shard_count);
     return !rrcl_is_revived(state, *shard);
@@ -1423,7 +1420,7 @@ static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
 }
 
 /* Link value, or just give it a cell, whose Lua object is on top of the hidden thread. Returns a code. */
-static int rrcl_link_value(rrcl_state *state, rrcl_value *value, void *identity, int is_noted)
+static int rrcl_link_value(rrcl_state *state, rrcl_value *value, void *identity, unsigned tag)
 {
     int code = RRC_OK;
     if (identity != state) {
@@ -1433,8 +1430,8 @@ static int rrcl_link_value(rrcl_state *state, rrcl_value *value, void *identity,
         code = value->cell != NULL ? RRC_OK : RRC_ENOMEM;
     }
     state->in_hand = NULL;
-    if (code == RRC_OK && is_noted)
-        value->cell->tag = RRCL_NOTED;
+    if (code == RRC_OK)
+        value->cell->tag = tag & 3;
     return code;
 }
 
@@ -1446,6 +1443,7 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
     int code = RRC_ENOMEM;
     void *identity = rrcl_identity(L, state, index);
     int is_noted = is_found && identity == state;   /* (another value is noted by the first node that refers to it) */
+    int is_boxed = RRCL_NEEDS_BOX(L, index);
     if (is_noted) {                                 /* the only step that allocates in Lua */
         lua_pushvalue(state->hidden, rrcl_owners(L, state, index));
         lua_xmove(state->hidden, L, 1);
@@ -1457,12 +1455,10 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
     value = (rrcl_value *)(void *)rrc_new(state->heap, state->value_type);
     if (value != NULL) {
         state->new_values++;
-        value->is_boxed = RRCL_NEEDS_BOX(L, index);
-        state->has_boxes |= value->is_boxed;
-        if (!value->is_boxed)
+        if (!is_boxed)
             lua_pushvalue(L, index);
         lua_xmove(L, state->hidden, 1);
-        code = rrcl_link_value(state, value, identity, is_noted);
+        code = rrcl_link_value(state, value, identity, is_noted ? RRCL_NOTED : is_boxed ? RRCL_IS_BOXED : RRCL_NOT_NOTED);
         lua_pop(state->hidden, 1);
         if (code == RRC_OK)
             return &value->head;
@@ -1672,9 +1668,9 @@ static int rrcl_lengthen_protected(lua_State *L)
 }
 
 /* Is this target of a node a value that OWNERS must have from now on? It can be left to Lua, and be resurrected. */
-static int rrcl_must_note(const rrcl_state *state, const rrc_cell *cell)
+static int rrcl_must_note(const rrc_cell *cell)
 {
-    return cell->tag == RRCL_NOT_NOTED && !cell->is_node && cell->object != NULL && !rrcl_is_boxed(state, cell);
+    return cell->tag == RRCL_NOT_NOTED && !cell->is_node && cell->object != NULL;
 }
 
 static int rrcl_note_targets(lua_State *L)
@@ -1684,7 +1680,7 @@ static int rrcl_note_targets(lua_State *L)
     size_t i;
     for (i = 0; i < job->n; i++) {
         rrc_cell *cell = job->targets[i];
-        if (!rrcl_must_note(state, cell))
+        if (!rrcl_must_note(cell))
             continue;
         rrcl_get(state, RRCL_VALUES, rrcl_slot_of(cell));
         lua_xmove(state->hidden, L, 1);
@@ -1774,7 +1770,7 @@ static void rrcl_forget_value(rrcl_state *state, const rrc_cell *cell)
         lua_pushnil(hidden);
         rrcl_set(state, RRCL_VALUES, rrcl_slot_of(cell));
     }
-    if (rrcl_is_boxed(state, cell))
+    if (rrcl_is_boxed(cell))
         rrcl_drop_anchor(state, cell);
     if (cell->object != state)
         rrcl_take_from_bucket(state, cell);
@@ -1825,7 +1821,7 @@ static int rrcl_pin(void *userdata, rrc_cell *cell, int on)
         if (!rrcl_get_or_revive(state, cell))
             return 0;
     }
-    if (rrcl_is_boxed(state, cell)) {
+    if (rrcl_is_boxed(cell)) {
         rrcl_get(state, RRCL_ANCHORS, rrcl_slot_of(cell));
         lua_insert(state->hidden, -2);
         lua_rawseti(state->hidden, -2, 1);
@@ -1856,7 +1852,7 @@ static int rrcl_write_node(void *userdata, rrc_cell *node, rrc_cell *const *targ
     size_t i;
     if (hidden == NULL)
         return n > 0;
-    for (i = 0; i < n && !rrcl_must_note(state, targets[i]); i++)
+    for (i = 0; i < n && !rrcl_must_note(targets[i]); i++)
         ;
     if (i < n && (rrcl_try(rrcl_caller(state), rrcl_note_targets, &job) != 0 || state->hidden == NULL))
         return 1;
@@ -2362,7 +2358,7 @@ RRC_INLINE int rrcl_push_cell(lua_State *L, rrcl_state *state, const rrc_cell *c
     if (lua_rawgeti(hidden, rrcl_place(RRCL_VALUES, slot), rrcl_index_in_shard(slot)) == LUA_TNIL) {
 #else
     lua_rawgeti(hidden, rrcl_place(RRCL_VALUES, slot), rrcl_index_in_shard(slot));
-    if (rrcl_is_boxed(state, cell))
+    if (rrcl_is_boxed(cell))
         rrcl_unbox(hidden);
     if (!lua_toboolean(hidden, -1)) {
 #endif
