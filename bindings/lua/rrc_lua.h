@@ -845,33 +845,32 @@ static void rrcl_push_weak(lua_State *L, const char *mode, uint32_t values, uint
     lua_setmetatable(L, -2);
 }
 
-/* The shard of OWNERS that is split when a shard is added: so many keys go to the new one. If is_moving, they do.
-   (Nothing is allocated.) */
-static uint32_t rrcl_split_owners(rrcl_state *state, uint32_t count, int is_moving)
+/* Of the shard of OWNERS that is split when a shard is added, so many keys go to the new one, and so many stay. If
+   is_moving, they get into the two tables on top, of which the last takes the place of the old one. (Nothing is
+   allocated.) */
+static void rrcl_split_owners(rrcl_state *state, uint32_t count, uint32_t keys[2], int is_moving)
 {
     lua_State *hidden = state->hidden;
-    uint32_t moved = 0, mask = 1;
-    int from, to = rrcl_place(RRCL_OWNERS, (count - 1) * RRCL_SHARD);
+    uint32_t mask = 1;
+    int from, top = lua_gettop(hidden);
     while (mask * 2 < count)
         mask *= 2;
     from = rrcl_place(RRCL_OWNERS, (count - 1 - mask) * RRCL_SHARD);
+    keys[0] = keys[1] = 0;
     lua_pushnil(hidden);
     while (lua_next(hidden, from)) {
-        if (rrcl_owners_shard(rrcl_hash(hidden, -2), count) == count - 1) {
-            moved++;
-            if (is_moving) {
-                lua_pushvalue(hidden, -2);
-                lua_insert(hidden, -2);
-                lua_rawset(hidden, to);
-                lua_pushvalue(hidden, -1);
-                lua_pushnil(hidden);
-                lua_rawset(hidden, from);
-                continue;
-            }
+        int stays = rrcl_owners_shard(rrcl_hash(hidden, -2), count) != count - 1;
+        keys[stays]++;
+        if (is_moving) {
+            lua_pushvalue(hidden, -2);
+            lua_insert(hidden, -2);
+            lua_rawset(hidden, top - 1 + stays);
+        } else {
+            lua_pop(hidden, 1);
         }
-        lua_pop(hidden, 1);
     }
-    return moved;
+    if (is_moving)
+        lua_replace(hidden, from);
 }
 
 /* Move all entries of the first shard to the new tables on the hidden thread, in place of which they are then.
@@ -892,13 +891,14 @@ static void rrcl_replace_shard(rrcl_state *state)
     lua_replace(hidden, rrcl_place(RRCL_VALUES, 0));
 }
 
-/* Push the tables of a shard. Returns 0, with nothing pushed, if a finalizer has grown the slots meanwhile. */
+/* Push the tables of a shard, with both OWNERS of one that is split. Returns how many. 0: a finalizer has grown the slots
+   meanwhile. */
 static int rrcl_push_shard(lua_State *L, rrcl_state *state, uint32_t size, int is_new)
 {
-    uint32_t old_count = state->slot_count, shards = state->shard_count + 1, keys = 0, more = 0;
-    int top = lua_gettop(L);
+    uint32_t old_count = state->slot_count, shards = state->shard_count + 1, keys[2], more[2] = { 0, 0 };
+    int top = lua_gettop(L), is_split = is_new && shards > 1;
     do {                                        /* finalizers can add keys */
-        keys = more;
+        memcpy(keys, more, sizeof keys);
         lua_settop(L, top);
 #if LUA_VERSION_NUM == 501
         rrcl_push_hidden(L, state);
@@ -906,27 +906,30 @@ static int rrcl_push_shard(lua_State *L, rrcl_state *state, uint32_t size, int i
         rrcl_push_weak(L, "v", size, 0);
         lua_createtable(L, (int)size, 0);
         if (is_new)
-            rrcl_push_weak(L, "k", 0, keys);
+            rrcl_push_weak(L, "k", 0, keys[0]);
+        if (is_split)
+            rrcl_push_weak(L, "k", 0, keys[1]);
         rrcl_need_open(L, state);
         if (state->slot_count != old_count) {
             lua_settop(L, top);
             return 0;
         }
-        if (is_new && shards > 1)
-            more = rrcl_split_owners(state, shards, 0);
-    } while (more > keys);
-    return 1;
+        if (is_split)
+            rrcl_split_owners(state, shards, more, 0);
+    } while (more[0] > keys[0] || more[1] > keys[1]);
+    return 2 + is_new + is_split;
 }
 
 /* More slots: a new shard, or a first shard of twice the size. */
 static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
 {
-    uint32_t old_count = state->slot_count, shard = old_count / RRCL_SHARD, size = RRCL_SHARD;
-    int is_new = shard == state->shard_count, top = lua_gettop(L), i;
+    uint32_t old_count = state->slot_count, shard = old_count / RRCL_SHARD, size = RRCL_SHARD, keys[2];
+    int is_new = shard == state->shard_count, top = lua_gettop(L), tables, i;
     if (old_count < RRCL_SHARD)
         size = old_count > 0 ? old_count * 2 : 64;
     luaL_checkstack(L, 8, NULL);
-    if (!rrcl_push_shard(L, state, size, is_new))
+    tables = rrcl_push_shard(L, state, size, is_new);
+    if (tables == 0)
         return;
     if (is_new && shard % 64 == 0)
         state->revived = (uint32_t *)rrcl_realloc_or_raise(L, state->revived, (shard + 64) * sizeof *state->revived);
@@ -936,15 +939,15 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
     if (old_count >= RRCL_MOST_SLOTS || !lua_checkstack(state->hidden, RRCL_TABLES + LUA_MINSTACK))
         luaL_error(L, "too many objects of C");
 #endif
-    lua_xmove(L, state->hidden, 2 + is_new);
+    lua_xmove(L, state->hidden, tables);
     lua_settop(L, top);
     if (is_new) {
+        if (shard > 0)
+            rrcl_split_owners(state, shard + 1, keys, 1);
         for (i = 0; i < RRCL_TABLES; i++)
             lua_insert(state->hidden, rrcl_place(RRCL_VALUES, old_count));
         state->revived[shard] = 0;
         state->shard_count++;
-        if (shard > 0)
-            rrcl_split_owners(state, state->shard_count, 1);
     } else {
         rrcl_replace_shard(state);
     }
