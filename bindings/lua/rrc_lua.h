@@ -1199,6 +1199,28 @@ static rrc_cell *rrcl_owner_cell(const rrcl_state *state, const void *identity)
     return cell != NULL && cell->object == identity ? cell : NULL;
 }
 
+/* OWNERS gets this slot for the value on top of L, which is popped. Raises. */
+static void rrcl_note(lua_State *L, const rrcl_state *state, uint32_t slot)
+{
+    lua_pushvalue(state->hidden, rrcl_owners(L, state, -1));
+    lua_xmove(state->hidden, L, 1);
+    lua_insert(L, -2);
+    lua_pushnumber(L, (lua_Number)slot);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+}
+
+/* The cell for which OWNERS has the value on top of the hidden thread, which is popped; or NULL. */
+static rrc_cell *rrcl_noted_cell(rrcl_state *state, const void *identity)
+{
+    rrc_cell *cell = NULL;
+    lua_rawget(state->hidden, rrcl_owners(state->hidden, state, -1));
+    if (!lua_isnil(state->hidden, -1))
+        cell = rrcl_owner_cell(state, identity);
+    lua_pop(state->hidden, 1);
+    return cell;
+}
+
 /* >>cycles: Lua's cycles
    ----------------------
    Two canaries tell of them: the main sentinel of all cycles (of the generational mode of 5.4: also of young
@@ -1408,17 +1430,14 @@ static int rrcl_is_live(rrcl_state *state, const rrc_cell *cell, int may_defer);
 static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
 {
     const void *identity = rrcl_identity(L, state, index);
-    const rrc_cell *cell = NULL;
+    const rrc_cell *cell;
     if (identity != state) {
         cell = rrcl_cell_of_value(state, identity);
         return cell != NULL && (cell->is_pinned || rrcl_is_live(state, cell, 0)) ? cell->ob : NULL;
     }
     lua_pushvalue(L, index);
     lua_xmove(L, state->hidden, 1);
-    lua_rawget(state->hidden, rrcl_owners(state->hidden, state, -1));
-    if (!lua_isnil(state->hidden, -1))
-        cell = rrcl_owner_cell(state, identity);
-    lua_pop(state->hidden, 1);
+    cell = rrcl_noted_cell(state, identity);
     return cell != NULL ? cell->ob : NULL;
 }
 
@@ -1448,12 +1467,8 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
     int is_noted = is_found && identity == state;   /* (another value is noted by the first node that refers to it) */
     int is_boxed = RRCL_NEEDS_BOX(L, index);
     if (is_noted) {                                 /* the only step that allocates in Lua */
-        lua_pushvalue(state->hidden, rrcl_owners(L, state, index));
-        lua_xmove(state->hidden, L, 1);
         lua_pushvalue(L, index);
-        lua_pushnumber(L, (lua_Number)slot);
-        lua_rawset(L, -3);
-        lua_pop(L, 1);
+        rrcl_note(L, state, slot);
     }
     value = (rrcl_value *)(void *)rrc_new(state->heap, state->value_type);
     if (value != NULL) {
@@ -1481,7 +1496,6 @@ static void rrcl_run_pending(rrcl_state *state, size_t max);
 static void rrcl_run_backlog_in_gc(lua_State *L, rrcl_state *state);
 static void rrcl_end_closing(lua_State *L, rrcl_state *state);
 static void rrcl_forget_closed(lua_State *L, rrcl_state *state, const rrcl_proxy *proxy);
-static void rrcl_check_steps(const rrcl_state *state);
 static void rrcl_catch_up(lua_State *L, rrcl_state *state, int looks);
 
 /* Called where Lua may run anything anyway. Only some of the calls, the first among them, look for what is seldom due. */
@@ -1688,11 +1702,7 @@ static int rrcl_note_targets(lua_State *L)
         rrcl_get(state, RRCL_VALUES, rrcl_slot_of(cell));
         lua_xmove(state->hidden, L, 1);
         if (!lua_isnil(L, -1)) {
-            lua_pushvalue(state->hidden, rrcl_owners(L, state, -1));
-            lua_xmove(state->hidden, L, 1);
-            lua_insert(L, -2);
-            lua_pushnumber(L, (lua_Number)rrcl_slot_of(cell));
-            lua_rawset(L, -3);
+            rrcl_note(L, state, rrcl_slot_of(cell));
             cell->tag = RRCL_NOTED;
         }
         lua_settop(L, 1);
@@ -1758,15 +1768,12 @@ static void rrcl_forget_value(rrcl_state *state, const rrc_cell *cell)
     lua_State *hidden = state->hidden;
     int is_there = rrcl_get_live(state, cell);
     if (is_there && cell->tag == RRCL_NOTED) {
-        int owners = rrcl_owners(hidden, state, -1);
         lua_pushvalue(hidden, -1);
-        lua_rawget(hidden, owners);
-        if (!lua_isnil(hidden, -1) && rrcl_owner_cell(state, cell->object) == cell) {
-            lua_pushvalue(hidden, -2);
+        if (rrcl_noted_cell(state, cell->object) == cell) {
+            lua_pushvalue(hidden, -1);
             lua_pushnil(hidden);
-            lua_rawset(hidden, owners);
+            lua_rawset(hidden, rrcl_owners(hidden, state, -2));
         }
-        lua_pop(hidden, 1);
     }
     lua_pop(hidden, 1);
     if (is_there) {                                 /* it can be a string */
@@ -2587,17 +2594,23 @@ static void rrcl_push_canary(lua_State *L, const char *name)
     lua_setmetatable(L, -2);
 }
 
-/* Make a ticker. Raises. */
+/* Such a userdata becomes the canary in this slot. Raises. */
+static void rrcl_new_canary(lua_State *L, rrcl_state *state, const char *name, uint32_t slot, rrcl_canary *canary)
+{
+    rrcl_push_canary(L, name);
+    rrcl_need_open(L, state);
+    lua_pushvalue(L, -1);
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set_canary(state, slot, canary);
+    lua_pushnil(L);                             /* over the copies: these places can be registers */
+    lua_replace(L, -2);                         /* of the Lua function that runs, which would hold it */
+    lua_pop(L, 1);
+}
+
 static int rrcl_new_clock(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
-    rrcl_push_canary(L, RRCL_NAME ".clock");
-    lua_pushvalue(L, -1);
-    lua_xmove(L, state->hidden, 1);
-    rrcl_set_canary(state, RRCL_CLOCK_SLOT, &state->ticker);
-    lua_pushnil(L);                             /* as in rrcl_new_sentinel */
-    lua_replace(L, -2);
-    lua_pop(L, 1);
+    rrcl_new_canary(L, state, RRCL_NAME ".clock", RRCL_CLOCK_SLOT, &state->ticker);
     return 0;
 }
 
@@ -3047,26 +3060,10 @@ static int rrcl_node_is_noted(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     const rrc_cell *node = rrc_cell_of_node(state->heap, ob);
     const void *table;
-    int is_noted;
     rrcl_get_uservalue(L, 1);
     table = lua_topointer(L, -1);
     lua_xmove(L, state->hidden, 1);
-    lua_rawget(state->hidden, rrcl_owners(state->hidden, state, -1));
-    is_noted = node != NULL && !lua_isnil(state->hidden, -1) && rrcl_owner_cell(state, table) == node;
-    lua_pop(state->hidden, 1);
-    return is_noted;
-}
-
-/* Note this node, whose table is on top. Raises. */
-static void rrcl_note_node(lua_State *L, rrcl_state *state, rrc_cell *node)
-{
-    node->tag = RRCL_NOTED;
-    lua_pushvalue(state->hidden, rrcl_owners(L, state, -1));
-    lua_xmove(state->hidden, L, 1);
-    lua_pushvalue(L, -2);
-    lua_pushnumber(L, (lua_Number)rrcl_slot_of(node));
-    lua_rawset(L, -3);
-    lua_pop(L, 1);
+    return rrcl_noted_cell(state, table) == node && node != NULL;
 }
 
 /* The table on top becomes the node of ob, unless there is one, which is pushed in place of it. The node is noted. A
@@ -3087,7 +3084,9 @@ static void rrcl_keep_node(lua_State *L, rrcl_state *state, rrc_object *ob)
     rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node));
     lua_xmove(state->hidden, L, 1);
     lua_replace(L, -2);
-    rrcl_note_node(L, state, node);
+    node->tag = RRCL_NOTED;
+    lua_pushvalue(L, -1);
+    rrcl_note(L, state, rrcl_slot_of(node));
 }
 
 /* Give the proxy at 1 a table with fields: that of the node, if its ob is tracked. Finalizers can
@@ -4116,13 +4115,8 @@ static void rrcl_push_sentinel(lua_State *L, rrcl_state *state)
 static int rrcl_new_sentinel(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
-    rrcl_push_sentinel(L, state);
-    rrcl_need_open(L, state);
-    lua_pushvalue(L, 2);
-    lua_xmove(L, state->hidden, 1);
-    rrcl_set_canary(state, RRCL_SENTINEL_SLOT, &state->sentinel);
-    lua_pushnil(L);                             /* over the copies: these places can be registers */
-    lua_replace(L, 2);                          /* of the Lua function that runs, which would hold it */
+    rrcl_new_canary(L, state, RRCL_NAME ".sentinel", RRCL_SENTINEL_SLOT, &state->sentinel);
+    state->sentinels++;
     return 0;
 }
 

@@ -107,7 +107,7 @@ lua5.4)
     mutant 'no clock replaces one that is lost' 's/^    if (RRCL_HAS_MODES \&\& state->ticker.*/    if (0)/' lost_clock
     mutant 'each look is a tick' 's/^    if (!RRCL_HAS_MODES || !rrcl_sees_end(state, RRCL_CLOCK_SLOT.*/    state->ticker.ended++; if (0)/' ticks_once
     mutant 'all tickers have one number' '/^static int rrcl_clock_gc/,/^}/s/rrcl_set_canary(state, RRCL_CLOCK_SLOT, .*/rrcl_set(state, RRCL_VALUES, RRCL_CLOCK_SLOT);/
-/^static int rrcl_new_clock/,/^}/s/rrcl_set_canary(state, RRCL_CLOCK_SLOT, .*/rrcl_set(state, RRCL_VALUES, RRCL_CLOCK_SLOT);/' ticks_once
+/^static void rrcl_new_canary/,/^}/s/    rrcl_set_canary(.*/    if (slot == RRCL_CLOCK_SLOT) rrcl_set(state, RRCL_VALUES, slot); else &/' ticks_once
     ;;
 esac
 [ "$lua" != lua5.2 ] || closes 'a module is unloaded under a finalizer' 's/^            lua_setmetatable(L, -3);/            lua_pop(L, 1);/'
