@@ -4057,7 +4057,8 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
    comes with the next allocation. Lua 5.4 goes through a cycle while its memory grows by a hundredth. The others
    take their time, so that each call asks for a step.
    In the generational mode of 5.4 and 5.5 all that can be asked for is a young collection. If the clock has not ticked
-   in it, the next call makes a full one. So does Lua in that mode, in one piece. */
+   in it, the next call makes a full one. So does Lua in that mode, in one piece. (A cycle that has ticked already when it
+   is asked for, and is counted after that, was not the one that was asked for.) */
 #define RRCL_GROWTH 5
 #define RRCL_NEW_SLOTS 64
 
@@ -4087,7 +4088,7 @@ static void rrcl_pace(lua_State *L, rrcl_state *state)
         state->next_kbytes = kbytes + growth;
     if (kbytes < state->next_kbytes || (state->is_asked && RRCL_ASKS_ONCE && state->cycle == state->asked_in))
         return;
-    if (state->is_asked && RRCL_HAS_MODES && state->cycle != state->asked_in) {
+    if (state->is_asked && RRCL_HAS_MODES && state->cycle - state->asked_in > (state->ticked_in == state->asked_in)) {
         lua_gc(L, LUA_GCCOLLECT, 0);
         return;
     }

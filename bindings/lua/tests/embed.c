@@ -1001,6 +1001,33 @@ static void the_clock_ticks_once_for_each_cycle(void)
     close_state(L);
 }
 
+/* A cycle has found the sentinel and the ticker dead. A call sees that the clock has ticked, and asks for the next cycle,
+   before the first one is counted. That is no reason for a full collection. */
+static void an_early_tick_makes_no_full_collection(void)
+{
+    lua_State *L = open_state();
+    rrcl_state *state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
+    int i;
+    run(L, "nodes.new(1) collectgarbage() setmetatable({}, { __gc = function() full = true end })");
+    lua_gc(L, LUA_GCSTOP, 0);
+    for (i = 0; i < 2; i++) {
+        lua_pushnil(state->hidden);
+        rrcl_set(state, RRCL_VALUES, i == 0 ? RRCL_CLOCK_SLOT : RRCL_SENTINEL_SLOT);
+    }
+    rrcl_read_clock(state);
+    for (i = 0; i < 2; i++) {
+        state->next_kbytes = 0;
+        lua_gc(L, LUA_GCRESTART, 0);
+        rrcl_pace(L, state);
+        lua_gc(L, LUA_GCSTOP, 0);
+        check_int(state->is_asked, 1);
+        if (rrcl_sees_end(state, RRCL_SENTINEL_SLOT, &state->sentinel))
+            rrcl_end_cycle(L, state);
+    }
+    run(L, "assert(not full)");
+    close_state(L);
+}
+
 /* The clock is lost if its __gc cannot be called. */
 static void a_lost_clock_is_replaced(void)
 {
@@ -1027,7 +1054,8 @@ static void a_lost_clock_is_replaced(void)
     close_state(L);
     check_int(blocks, 0);
 }
-#define WITH_CLOCK UNIT(the_clock_ticks_once_for_each_cycle), UNIT(a_lost_clock_is_replaced),
+#define WITH_CLOCK UNIT(the_clock_ticks_once_for_each_cycle), UNIT(an_early_tick_makes_no_full_collection), \
+                   UNIT(a_lost_clock_is_replaced),
 #else
 #define WITH_CLOCK
 #endif
