@@ -393,7 +393,6 @@ typedef struct rrci_step {
     rrci_step_stage stage;
     int      code;              /* an error: all that C refers to becomes strong again */
     int      is_given_up;       /* what has become weak in this step becomes strong again */
-    int      found_deaths;
     int      is_stale;          /* an edge node is not up to date */
     int      gave_numbers;      /* other edge nodes may have to list objects that got a number */
     size_t   changes, links_made, found_dead;   /* those of rrci_closed_heap when it began */
@@ -1002,7 +1001,6 @@ static void rrci_find_dead_links(rrci_search *search)
     heap->machine.cursor = rrci_sweep_part(&sweeper, end, rrci_units_left(search));
     heap->calls.touching--;
     rrci_spread_strength(heap);
-    rrci_closed(heap)->step.found_deaths |= sweeper.burial.added > 0;
     search->end -= (intptr_t)(end - heap->machine.cursor);
 }
 
@@ -1696,7 +1694,7 @@ static void rrci_note_deaths(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     closed->found_dead -= closed->step.found_dead;
-    if (closed->step.changes > 0 || closed->step.found_deaths)
+    if (rrci_changes(heap) > 0)         /* (deaths count, too) */
         closed->patience = RRCI_LEAST_PATIENCE;
     else if (closed->patience < RRCI_MOST_PATIENCE)
         closed->patience *= 2;
