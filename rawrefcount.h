@@ -978,10 +978,10 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    left of it in the end), then the queue's. Then clear the weak references
    of all cyclic garbage, run its finalizers, and clear it. What C gets hold of before that is garbage no more: see
    >>concepts. An object whose own slot is running may take references to itself, if it drops them again.
-   About max units are spent; 0 means no limit. An object is a unit, also if another one frees it, as is each reference
-   of rrc_decref_later. An object is one more if it must be cleared, if it has weak references, if it has a finalizer,
-   and if a finalizer of other garbage needed it. While a collection in slices sweeps, garbage is left alone.
-   Returns the units that were spent: less than max, if there was no more to do.
+   At most max units are spent; 0 means no limit. An object is a unit, also if another one frees it, and so is each
+   reference of rrc_decref_later. Garbage takes a unit more for each call of tp_clear_weakrefs, tp_finalize and tp_clear.
+   Returns the units that were spent. Less than max means that nothing is left that can be done now. (While a
+   collection in slices sweeps, garbage is left alone.)
    Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and returns 0. A host whose deallocs
    can run a collection must look again for pending work when they have returned.
    [mutator, ignored in a step and in rrc_heap_free | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc;

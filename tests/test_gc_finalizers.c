@@ -1003,8 +1003,7 @@ static void what_a_clear_untracks_is_not_cleared(void)
     host_close(h);
 }
 
-/* What a portion counts is all that was done: a clear and its dealloc once, and the
-   dealloc of an object that went because of it. */
+/* A portion counts all that was done: a clear, its dealloc, and the dealloc of an object that went because of it. */
 static void a_portion_counts_all_that_goes(void)
 {
     int i, done = 0;

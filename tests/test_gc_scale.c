@@ -178,8 +178,7 @@ static void a_list_in_portions(void)
     untagged_ring(h, &Knot, n, 1);
     host_major(h);
     while (host_stats(h).pending > 0) {
-        /* All of it is looked at each time: so it may be more than was said, an eighth of the rest. */
-        check(rrc_run_pending(h->heap, (size_t)n / 20) <= (size_t)n / 8 + 1);
+        check(rrc_run_pending(h->heap, (size_t)n / 20) <= (size_t)n / 20);
         check(++runs < 100);
     }
     check_int(h->deallocs, n);

@@ -165,7 +165,7 @@ RRC_API int rrc_closed_cycle(rrc_heap *heap);
    host's collector, with has_cycle_ended 1, and before an object of the host is made for one of C, with 0. At the end
    of a cycle rrc_closed_cycle decides. Otherwise a step is due if more than a quarter of all links is newer than the
    last step: the host's collector cannot find garbage among them yet. At most max units of the step are done, as by
-   rrc_closed_work, and max pending objects looked at, as by rrc_run_pending; 0: all. The calls that follow do the rest.
+   rrc_closed_work, and max units of pending work, as by rrc_run_pending; 0: all. The calls that follow do the rest.
    If the step fails, garbage waits for the next one.
    [mutator, ignored in a step and in rrc_heap_free | allocates | calls dealloc, and what rrc_closed_step calls |
    O(max); 0: O(pending objects), and as rrc_closed_step if one is due] */

@@ -295,7 +295,7 @@ RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap);
 
 /* Do a slice of a step, for a program that must not stop for long, such as a loop of frames. A step is begun if none
    is open. max is the number of units, each some 10 to 100 ns; 0 means all that is left. Returns 1 if the step has
-   ended, and 0 if it is still open, or if none can be made now. Deallocs that wait are run, at most max. [O(max)] */
+   ended, and 0 if it is still open, or if none can be made now. Then it does max units of pending work. [O(max)] */
 RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max);
 
 /* Collect all garbage of both heaps now, in one to three rounds of collections. Returns how many objects of C were
@@ -506,7 +506,7 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 /* A step takes about so many units for each slot. */
 #define RRCL_UNITS_OF_A_SLOT 10
 /* Units of a step (see rrc_closed_work) that the first sentinel of a cycle does, and each other one; and what one of
-   RRCL_CALLS_OF_A_LOOK calls does that make objects. Each of them runs so many deallocs. */
+   RRCL_CALLS_OF_A_LOOK calls does that make objects. Each of them spends so many units on pending work, too. */
 #define RRCL_UNITS_OF_A_CYCLE 4096
 #define RRCL_UNITS_OF_A_SENTINEL 512
 #define RRCL_UNITS_OF_CALLS 2048
@@ -2662,7 +2662,7 @@ static void rrcl_end_heap(rrcl_state *state)
         state->must_end = 1;
 }
 
-/* Pending work was done, at most max objects, since in_slots was raised. */
+/* Pending work was done, at most max units (0: all), since in_slots was raised. */
 RRC_INLINE void rrcl_end_run(rrcl_state *state, size_t done, size_t max)
 {
     state->has_backlog = done >= max && max > 0;
@@ -3701,7 +3701,7 @@ RRC_LUA_API int rrc_lua_scope(lua_State *L, rrc_heap *heap, rrc_lua_scoped funct
 
 /* ---- collection ---- */
 
-/* Do pending work: at most so many objects. 0: all. */
+/* Do pending work: at most max units (0: all). */
 static void rrcl_run_pending(rrcl_state *state, size_t max)
 {
     state->in_slots++;

@@ -133,7 +133,7 @@ CVM_BUILTIN_BODY(b_heap_snapshot) { vm->observed = 1; return write_picture(vm, a
 
 /* ---- the dealloc queue -------------------------------------------------- */
 
-/* (run-pending) or (run-pending max): deallocate them; how many were done? */
+/* (run-pending) or (run-pending max): deallocate them; how many units was that? See rrc_run_pending. */
 CVM_BUILTIN_BODY(b_run_pending)
 {
     return cvm_size(vm, rrc_run_pending(vm->rrc, n > 0 ? cvm_index_of(args[0]) : 0));

@@ -272,9 +272,9 @@ static VALUE run_pending(VALUE max)
  *
  * Runs deallocs that wait. (Ruby runs them soon after a collection anyway.)
  *
- * @param max [Integer] at most so many; 0: all
+ * @param max [Integer] at most so many units of work; 0: all. An object is a unit, or some more if it is cyclic garbage
  *
- * @return [Integer] how many it ran
+ * @return [Integer] how many units it did
  */
 static VALUE m_run_pending(int argc, VALUE *argv, VALUE self)
 {

@@ -171,9 +171,8 @@ VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec);
    measured when an object gets its wrapper, and is in ObjectSpace.memsize_of: there, call rrc_measure if it grows. */
 void rrc_ruby_native_bytes(ptrdiff_t change);
 
-/* Do pending deallocs now, at most max; 0: all. Ruby does it by itself soon after a
-   collection; a loop in C that gives Ruby no chance to run calls this. Returns how
-   many. */
+/* Do what rrc_run_pending does, now: at most max units (0: all). Ruby does it by itself soon after a collection.
+   A loop in C that gives Ruby no chance to run calls this. Returns the units that were spent. */
 size_t rrc_ruby_run_pending(size_t max);
 
 /* A thread without Ruby's lock may call one function of all: rrc_decref_later (rawrefcount.h). Ruby drops these
