@@ -192,7 +192,7 @@
  * reaches can be finalized although it is alive: the first call has marked the value for the finalizer, so that the
  * host sees nothing to do.) survivor returns p itself for a p that
  * is never collected (a prebuilt one), and for a young p that does not move (a large object).
- * No code of the mutator may run between a trace call and its free call.
+ * No code of the mutator may run between a trace call and its free call, except in slices (below).
  *
  * Some hosts, such as Ruby, cannot finish their marking from inside a hook. They call an extension
  * once while they mark, and then go on marking. Such a host does this:
@@ -289,7 +289,7 @@
  * without a log hook, the header writes the item to stderr. Lack of memory is not a mistake:
  * RRC_ENOMEM is returned but not logged. (rrc_gc_visit_objects returns nothing, and so logs it.)
  *
- * With RRC_DEBUG a function that is given a freed object returns RRC_EFREED.
+ * With RRC_DEBUG many functions refuse an object that was freed (RRC_EFREED) or is of another heap (RRC_EHEAP).
  *
  * A collection does not stop for an error. It logs the error, and does the safe thing for that one
  * link, as the item says.
@@ -631,7 +631,7 @@ typedef struct rrc_desc {
     void (*collect)(void *userdata);
 
     /* Not zero: the host calls rrc_marked for each linked p that it marks in a
-       major collection. Cycles are then found in linear time, and links cost 8
+       major collection. Cycles are then found in linear time, and links cost 10
        bytes more where there would be no dictionary. (One p should then not be the
        proxy of very many objects at a time, as the header searches them one by one.) */
     int reports_marks;
@@ -806,8 +806,8 @@ enum {
    p must be even, because the header stores words of its own in link fields and knows them by bit 0.
    A host with tagged pointers passes them without their tags.
    Fails with RRC_ENULL, RRC_EKIND, RRC_ETAGGED (p is odd), RRC_ELINKED (ob), RRC_EPLINKED (p, P link
-   only), RRC_EREFCNT (RRC_GIVE, but there is no reference to give), RRC_EPHASE (also in a closed heap: see
-   rrc_cell_link), RRC_ECLOSED, RRC_ELIMIT, RRC_ENOMEM.
+   only), RRC_EREFCNT (RRC_GIVE, but there is no reference to give), RRC_ETYPE (RRC_TPFLAGS_HAVE_GC with
+   tp_basicsize 0), RRC_EPHASE (also in a closed heap: see rrc_cell_link), RRC_ECLOSED, RRC_ELIMIT, RRC_ENOMEM.
    [mutator | allocates | calls is_young, slot; in a collection in slices perhaps survivor, trace, parted; for garbage
    tp_traverse, parted | O(1) amortized; for garbage as rrc_incref] */
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
@@ -883,7 +883,7 @@ RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob);
    no link, and one reference, which is the caller's. (The object does not record n.)
    Returns NULL if memory is lacking, or if an argument is wrong, which is logged. rrc_del frees the
    memory: every tp_dealloc and tp_free of such a type must end with it.
-   [any but a collection | allocates | calls realloc | O(bytes)] */
+   [mutator | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 
@@ -1083,7 +1083,7 @@ RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *t
    object, or on failure NULL, and then ob is intact. The call fails if memory is lacking. It also fails,
    and is logged, if ob is tracked or linked, if others refer to it, if its type has no tp_itemsize, if its
    tp_dealloc, tp_finalize or tp_clear_weakrefs is running, or if rrc_closed_step is going on.
-   [any but a collection | allocates | calls realloc | O(bytes)] */
+   [mutator | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
 /* Untrack an object of rrc_gc_new, and free its memory. [as rrc_del] */
@@ -1204,7 +1204,8 @@ enum {
 };
 
 /* Call visit(ob, arg) for each object of one kind, until it returns a value that is not 0. visit may call the other
-   functions of an inspection. [mutator, in an inspection | no | calls visit | O(objects)] */
+   functions of an inspection. Fails also with RRC_ENULL, RRC_EKIND.
+   [mutator, in an inspection | no | calls visit | O(objects)] */
 RRC_API int rrc_inspect_each(rrc_heap *heap, int kind, rrc_visitproc visit, void *arg);
 
 /* Call visit(arg, to, name) for each reference that ob owns, if it is tracked. The name is that of the member of

@@ -21,7 +21,6 @@ function phases() {
     states("MUTATOR HOOK LOOK MINOR COPYING MAJOR MARKING OPEN KEPT PARTING STARTED SWEEPING LAYER_RESTS LAYER_RUNS ENDING HUSK")
     phase("+ ! ! - - - - - - + + + + + + -", "MUTATES", "mutator")
     phase("+ ! ! - - - - - - + + + + + + -", "MUTATES", "mutator is stopped, old addresses can still be told")
-    phase("+ ! ! - - - - - - + + + + + + -", "MUTATES", "any but a collection")
     phase("+ ! ! - - - - - - + + + + + + -", "MUTATES", "mutator, in an inspection")
     phase("+ + + - - - - - - + + + + + + -", "none", "any but a collection, hooks too")
     phase("+ ! ! - - - - - - + + + + + . -", "MUTATES", "mutator, ignored in rrc_heap_free")

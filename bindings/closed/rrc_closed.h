@@ -192,7 +192,7 @@ typedef struct rrc_map {
 RRC_API void *rrc_map_get(const rrc_map *map, const void *key);
 
 /* Make room for so many new keys. Fails with RRC_ENULL, RRC_EPHASE, RRC_ECLOSED, RRC_ENOMEM. Then the map is as before.
-   [any but a collection | allocates | calls realloc | O(1) amortized] */
+   [mutator | allocates | calls realloc | O(1) amortized] */
 RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more);
 
 /* Give key, which is not NULL, this value. There must be room for a new key. The value NULL takes key out of the map,
