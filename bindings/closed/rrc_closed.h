@@ -1659,8 +1659,10 @@ static void rrci_begin_stage_on_links(rrc_heap *heap, rrci_step_stage stage)
 /* Has it passed them? Begin with the second list after the first one. */
 static int rrci_has_passed_links(rrc_heap *heap)
 {
-    if (heap->machine.cursor > 0 || heap->machine.passing == RRCI_P_OLD)
-        return heap->machine.cursor == 0;
+    if (heap->machine.cursor > 0)
+        return 0;
+    if (heap->machine.passing == RRCI_P_OLD)
+        return 1;
     rrci_begin_links(heap, RRCI_LAYER, RRCI_P_OLD);
     return 0;
 }
