@@ -131,6 +131,15 @@ void cvm_heap_propagate(cvm_heap *h, size_t bytes)
     }
 }
 
+cvm_object *cvm_heap_survivor(cvm_heap *h, cvm_object *p)
+{
+    if ((h->phase == CVM_MINOR) != cvm_heap_is_young(p))
+        return p;                               /* as in cvm_heap_trace */
+    if (!(p->flags & CVM_REACHED))
+        return NULL;
+    return (h->phase == CVM_MINOR || h->phase == CVM_MOVING) && !(p->flags & CVM_FIXED) ? p->forward : p;
+}
+
 /* ---- objects that do not move ------------------------------------------- */
 
 static cvm_object *object_behind(cvm_fixed *f) { return (cvm_object *)(f + 1); }

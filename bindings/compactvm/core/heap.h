@@ -124,17 +124,10 @@ void cvm_heap_propagate(cvm_heap *h, size_t bytes);
 /* A major collection has found that p is alive, and p has the flag CVM_LINKED: tell the header. */
 void cvm_heap_marked(cvm_heap *h, cvm_object *p);
 
-static inline int cvm_heap_is_young(const cvm_object *p) { return (p->flags & CVM_YOUNG) != 0; }
-
 /* Where p is or will be after this collection; NULL: not reached so far. While
    marking this is where p is now; once there are new addresses, where it will be. */
-static inline cvm_object *cvm_heap_survivor(const cvm_heap *h, cvm_object *p)
-{
-    if ((h->phase == CVM_MINOR) != cvm_heap_is_young(p))
-        return p;                               /* as in cvm_heap_trace */
-    if (!(p->flags & CVM_REACHED))
-        return NULL;
-    return h->phase == CVM_MARKING || h->phase == CVM_MUTATOR || (p->flags & CVM_FIXED) ? p : p->forward;
-}
+cvm_object *cvm_heap_survivor(cvm_heap *h, cvm_object *p);
+
+static inline int cvm_heap_is_young(const cvm_object *p) { return (p->flags & CVM_YOUNG) != 0; }
 
 #endif
