@@ -2625,10 +2625,12 @@ static int rrci_is_waiting(const rrci_gc_head *head)
     return rrci_gc_list(head) >= RRCI_WEAKREFS;
 }
 
-/* The search need not watch this tracked object any more. (What goes by its count is watched all the same.) */
-RRCI_ALWAYS_INLINE void rrci_unwatch(rrc_object *ob)
+/* The search need not watch this tracked object any more. (What goes by its count is watched all the same, as may be all
+   at the end of the heap: see rrci_let_wait.) */
+RRCI_ALWAYS_INLINE void rrci_unwatch(const rrc_heap *heap, rrc_object *ob)
 {
-    if (RRC_REFCNT(ob) < 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
+    if (RRC_REFCNT(ob) < 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0
+        && heap->waiting.orders != RRCI_BY_CYCLES)
         RRC_REFCNT(ob) &= INTPTR_MAX;
 }
 
@@ -3967,7 +3969,7 @@ RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrc_object *ob, rrci_gc_head 
                   | (heap->machine.unfound ^ RRCI_GC_COLOR) | level;
     heap->machine.alive += level == 0;
     if (level == 0 && RRC_REFCNT(ob) < 0 && !RRCI_LISTENS(heap))
-        rrci_unwatch(ob);
+        rrci_unwatch(heap, ob);
 }
 
 /* ob, which was below this level, was found there. The scan visits what ob refers to. If it has passed ob, ob becomes
@@ -6526,7 +6528,7 @@ static void rrci_reset_scratch(rrc_heap *heap)
         rrc_object *ob = *rrci_ob_at(list, i);
         if (rrci_is_hole(ob))
             continue;
-        rrci_unwatch(ob);
+        rrci_unwatch(heap, ob);
         rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
     }
     heap->machine.alive = 0;
@@ -6561,7 +6563,7 @@ static void rrci_reset_part(rrci_search *search)
         if (rrci_is_hole(ob)) {
             rrci_fill_hole(heap, i);
         } else {
-            rrci_unwatch(ob);
+            rrci_unwatch(heap, ob);
             rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
         }
     }
@@ -8407,7 +8409,7 @@ static int rrci_can_wait(rrc_heap *heap, rrc_object *ob)
     return found.count == 0;
 }
 
-/* Let garbage that can wait be as if it was found alive, unless there is no other garbage. */
+/* Let garbage that can wait be as if it was found alive, but watched, unless there is no other garbage. */
 static void rrci_let_wait(rrc_heap *heap)
 {
     const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
@@ -8422,7 +8424,6 @@ static void rrci_let_wait(rrc_heap *heap)
             continue;
         rrci_color(heap, ob, rrci_gc_head_of(ob), 0);
         rrci_gc_head_of(ob)->is.refs = 0;
-        rrci_watch(ob);
     }
 }
 

@@ -1096,7 +1096,7 @@ static void bring_back(host *h, rrc_object *ob)
         rrc_incref(h->heap, ob);
 }
 
-static void a_view_of_what_comes_back_is_whole(void)
+static void a_view_is_whole_after(void (*on_finalize)(host *h, rrc_object *ob))
 {
     host *h = host_open(NULL);
     rrc_object *owner = knot_new(h, &KnotFinal, 1), *view = knot_new(h, &Knot, 2), *owned = knot_new(h, &KnotFinal, 3);
@@ -1107,7 +1107,7 @@ static void a_view_of_what_comes_back_is_whole(void)
     knot_tie(h, owner, 1, owner);
     knot_tie(h, owned, 1, owned);
     rrc_decref(h->heap, owner);
-    h->on_finalize = bring_back;
+    h->on_finalize = on_finalize;
     check_int(host_free_heap(h), 1);    /* (the view) */
     check_events(h, "f1");
     check_int(h->deallocs, 0);
@@ -1116,6 +1116,19 @@ static void a_view_of_what_comes_back_is_whole(void)
     rrc_decref(h->heap, owner);
     check_int(h->deallocs, 3);
     host_end(h);
+}
+
+static void collect_and_bring_back(host *h, rrc_object *ob)
+{
+    if (KNOT(ob)->tag == 1)
+        host_major(h);                  /* (it finds the view alive, as the owner is) */
+    bring_back(h, ob);
+}
+
+static void a_view_of_what_comes_back_is_whole(void)
+{
+    a_view_is_whole_after(bring_back);
+    a_view_is_whole_after(collect_and_bring_back);
 }
 
 /* Meanwhile a finalizer collects, and a hook of that search takes a reference to what it has not found yet. */
