@@ -5715,6 +5715,7 @@ static void rrci_demote(rrc_heap *heap)
  * before. When all else is decided, the white objects are therefore weighed again: the number and the visits of all of
  * them, in one undivided pass without hooks (rrci_weigh_wrappers). A wrapper with a greater weight than white objects
  * visit is alive, and marking goes on. This is repeated until such a pass finds none. (Slices promise no bound for it.)
+ * Where a call of the host goes on with what finalizers or slots of garbage need, there is such a pass after that, too.
  *
  * Why it is right: after the last pass all references to white wrappers belonged to foreign objects of white wrappers
  * at one moment, and so did ordinary references, as in >>cycles and >>slices. The program could not reach any of them
@@ -6865,15 +6866,20 @@ static void rrci_begin_run(rrci_search *search, rrc_heap *heap, int with_host, c
 
 /* ---- whole collections: nobody runs before the free function ---- */
 
-/* Keep what finalizers still to run may see, and leave the search open for the keep function. */
+/* Keep what finalizers still to run may see, and leave the search open for the keep function. (If foreign code has taken
+   references in hooks meanwhile, there is a new verdict.) */
 static void rrci_keep_finalizable(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    if (heap->machine.searched && heap->tracked.finalizable > 0 && !rrci_all_found(heap)) {
+    while (heap->machine.searched && heap->tracked.finalizable > 0 && !rrci_all_found(heap)) {
         rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
         rrci_run_to(search, RRCI_OWNED);
+        heap->machine.keeping = 0;
+        if (!(search->with_host && rrci_weigh_wrappers(search)))
+            break;
+        heap->machine.stage = RRCI_DRAIN;
+        rrci_run_to(search, RRCI_VERDICT);
     }
-    heap->machine.keeping = 0;
     heap->machine.stage = RRCI_VERDICT;
 }
 
@@ -7028,12 +7034,14 @@ static void rrci_keep_whole_garbage(rrc_heap *heap, const char *function)
     rrci_search search;
     rrci_begin_run(&search, heap, 1, function);
     search.ends = 1;
-    heap->machine.stage = RRCI_DRAIN;
-    rrci_run_to(&search, RRCI_VERDICT);
-    if (!heap->machine.searched)
-        return;
-    rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
-    rrci_run_to(&search, RRCI_ASIDE);
+    do {
+        heap->machine.stage = RRCI_DRAIN;
+        rrci_run_to(&search, RRCI_VERDICT);
+        if (!heap->machine.searched)
+            return;
+        rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
+        rrci_run_to(&search, RRCI_ASIDE);
+    } while (rrci_weigh_wrappers(&search));
     heap->machine.stage = RRCI_VERDICT;
 }
 

@@ -521,6 +521,44 @@ static void a_reference_is_taken_in_a_hook(void)
         }
 }
 
+/* The first p that is traced is that of a view which garbage owns, for a finalizer or for the slots of its owner. The
+   reference is taken to garbage, or to what has an O proxy that nothing keeps so far. */
+static void a_reference_is_taken_after_the_verdict(void)
+{
+    int way;
+
+    for (way = 0; way < 6; way++) {
+        host_options options = { .without_generations = 1, .keeps = way % 2 };
+        host *h = host_open(&options);
+        rrc_object *owner = knot_new(h, way % 2 ? &Knot : &KnotFinal, 1), *view = knot_new(h, &Knot, 2);
+        int is_held = way / 2 == 2;
+        size_t p;
+
+        memset(&story, 0, sizeof story);
+        unit_context("way %d", way);
+        ob_link(h, P, host_new(h, HOST_OLD), view, FULL);
+        KNOT(owner)->ref[0] = view;
+        knot_tie(h, owner, 1, owner);
+        rrc_decref(h->heap, owner);
+        story.a = given(h, &Wrapper, way / 2 == 0 ? P : O, &p);
+        if (is_held)
+            rrc_incref(h->heap, story.a);
+        h->on_hook = take_in_a_hook;
+        collect(h, 0);
+        h->on_hook = NULL;
+        check(story.kept[0] != NULL);
+        check(host_is_alive(h, p));
+        check_ptr(rrc_to_obj(h->heap, story.a), host_at(h, p));
+        foreign_drop(story.kept[0]);
+        if (is_held)
+            rrc_decref(h->heap, story.a);
+        collect(h, 0);
+        check_int(foreign_library.alive, 0);
+        h->events[0] = '\0';
+        end(h);
+    }
+}
+
 /* Between two slices, after its number was read, a wrapper that is not tracked gets into a second store: there are
    more visits than references, which is no mistake of the traverse. */
 static void a_visit_later_than_the_number(void)
@@ -957,6 +995,7 @@ UNIT_GROUP(outside, UNIT(a_foreign_reference_holds_a_wrapper), UNIT(a_proxy_live
            UNIT(foreign_cycles_are_cleared), UNIT(foreign_cycles_end),
            UNIT(what_saves_itself_ends_no_end),
            UNIT(number_and_visits_are_weighed_at_one_time), UNIT(a_reference_is_taken_in_a_hook),
+           UNIT(a_reference_is_taken_after_the_verdict),
            UNIT(a_visit_later_than_the_number),
            UNIT(an_action_is_reached_by_a_report), UNIT(foreign_code_takes_garbage_that_waits),
            UNIT(what_takes_the_place_of_others_is_garbage), UNIT(two_wrappers_of_one_p),
