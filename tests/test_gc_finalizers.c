@@ -1645,8 +1645,42 @@ static void objects_that_need_no_finalizer(void)
     }
 }
 
+/* A tp_clear arms the finalizer of what it lets go of, which waits as well. That finalizer brings its object back. */
+static int arm_and_clear(rrc_heap *heap, rrc_object *self)
+{
+    check_int(rrc_gc_set_finalized(heap, KNOT(self)->ref[0], 0), RRC_OK);
+    return knot_clear(heap, self);
+}
+
+static void hold_it(host *h, rrc_object *ob)
+{
+    rrc_incref(h->heap, ob);
+}
+
+static void garbage_gets_a_finalizer_while_it_waits(void)
+{
+    static const rrc_type Arming = { .tp_name = "Arming", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_traverse = knot_traverse, .tp_clear = arm_and_clear, .tp_dealloc = knot_dealloc };
+    host *h = host_open(NULL);
+    rrc_object *owner = knot_new(h, &Arming, 1), *owned = knot_new(h, &KnotFinal, 2);
+
+    check_int(rrc_gc_set_finalized(h->heap, owned, 1), RRC_OK);
+    KNOT(owner)->ref[0] = owned;
+    knot_tie(h, owner, 1, owner);
+    rrc_decref(h->heap, owner);
+    h->on_finalize = hold_it;
+    knot_collect(h);
+    check_events(h, "c1 d1 f2");
+    check_int(rrc_refcnt(owned), 1);
+    check_int(rrc_check(h->heap), RRC_OK);
+    check_int(host_stats(h).pending, 0);
+    rrc_decref(h->heap, owned);
+    check_int(h->deallocs, 2);
+    host_close(h);
+}
+
 UNIT_GROUP(gc_finalizers,
-    UNIT(objects_that_need_no_finalizer),
+    UNIT(objects_that_need_no_finalizer), UNIT(garbage_gets_a_finalizer_while_it_waits),
     UNIT(what_c_holds_again_is_left_alone),
     UNIT(what_a_finalizer_takes_is_left_alone),
     UNIT(weak_references_come_in_portions),
