@@ -3751,7 +3751,7 @@ static void rrci_note_cleared(rrci_tracked *tracked, rrci_gc_head *head)
     head->is.word |= RRCI_GC_CLEARED;
 }
 
-/* A search has found ob alive. (If garbage was waiting or being cleared before, the clearing decides.) */
+/* A search has found ob alive. (If garbage was waiting or being cleared when it began, the next search decides.) */
 static void rrci_forgive(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -6726,7 +6726,14 @@ static void rrci_begin_aside(rrc_heap *heap)
 {
     heap->machine.stage = RRCI_ASIDE;
     heap->machine.cursor = SIZE_MAX;
+}
+
+/* A search begins. */
+static void rrci_begin_explain(rrc_heap *heap)
+{
+    heap->machine.searched = 1;
     heap->waiting.forgives = !heap->waiting.running && rrci_count_waiting(heap) == 0;
+    rrci_begin_stage(&heap->machine, RRCI_EXPLAIN);
 }
 
 /* Begin a stage that passes lists of links downwards. */
@@ -6767,11 +6774,11 @@ static void rrci_end_keeping(rrc_heap *heap)
 /* Begin a search, or what is left of a collection without one. */
 static void rrci_begin_machine(rrc_heap *heap, int searches)
 {
-    heap->machine.searched = (char)searches;
+    heap->machine.searched = 0;
     heap->machine.scan = 0;
     heap->machine.tracked_first = heap->tracked.list[RRCI_TRACKED].count;
     if (searches) {
-        rrci_begin_stage(&heap->machine, RRCI_EXPLAIN);
+        rrci_begin_explain(heap);
     } else {
         rrci_begin_links(heap, RRCI_ROOTS, RRCI_P_YOUNG);
         heap->machine.plan = RRCI_NO_SEARCH;

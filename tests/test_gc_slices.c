@@ -934,6 +934,42 @@ static void what_was_cleared_is_taken(void)
     host_close(h);
 }
 
+/* It is cleared while a search goes on, which finds it alive for that. The next search tells that it is uncollectable. */
+static int hold_itself(rrc_heap *heap, rrc_object *self)
+{
+    rrc_incref(heap, self);
+    rrc_decref(heap, self);
+    return 0;
+}
+
+static void what_is_cleared_in_a_search_is_uncollectable(void)
+{
+    rrc_type type = Knot;
+    host *h = open_simple();
+    rrc_object *ring[2];
+    int i;
+
+    type.tp_clear = hold_itself;
+    knot_ring(h, &type, 2, ring);
+    host_major(h);
+    for (i = 0; i < 2; i++) {
+        check_int(host_stats(h).pending, i == 0 ? 2 : 0);
+        host_start(h);
+        rrc_run_pending(h->heap, 0);
+        host_pronounce(h);
+        all_is_swept(h);
+    }
+    check_int(host_stats(h).uncollectable, 2);
+    host_expect_log(h, RRC_EUNCOLLECTABLE, "rrc_run_pending");
+    host_expect_log(h, RRC_EUNCOLLECTABLE, "rrc_run_pending");
+    rrc_incref(h->heap, ring[0]);
+    RRC_CLEAR(h->heap, KNOT(ring[0])->ref[0]);
+    rrc_decref(h->heap, ring[0]);
+    check_int(h->deallocs, 2);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
 /* ... or after the verdict, when it is garbage again. */
 static void what_was_cleared_is_taken_late(void)
 {
@@ -2143,7 +2179,7 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_pause_in_a_walk), UNIT(a_walk_reserves),
            UNIT(a_walk_in_a_walk_needs_no_memory), UNIT(a_hook_takes_what_has_no_head),
            UNIT(a_finalizer_starts), UNIT(a_finalizer_starts_in_gc_collect),
-           UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark), UNIT(what_was_cleared_is_taken),
+           UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark), UNIT(what_was_cleared_is_taken), UNIT(what_is_cleared_in_a_search_is_uncollectable),
            UNIT(what_was_cleared_is_taken_late), UNIT(brought_back_after_the_verdict),
            UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),
            UNIT(taken_and_untracked_between_slices), UNIT(garbage_is_taken_before_it_waits),

@@ -1711,8 +1711,7 @@ static void rrci_begin_explaining(rrc_heap *heap)
     closed->changed = heap->machine.changed;
     closed->step.stage = RRCI_STEP_EXPLAIN;
     heap->rest = RRCI_LAYER_RESTS;
-    heap->machine.searched = 1;
-    rrci_begin_stage(&heap->machine, RRCI_EXPLAIN);
+    rrci_begin_explain(heap);
 }
 
 /* Weighing is over, and the entries of RRCI_TRACKED may move again. */
