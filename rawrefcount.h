@@ -978,6 +978,8 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    left of it in the end), then the queue's. Then clear the weak references
    of all cyclic garbage, run its finalizers, and clear it. What C gets hold of before that is garbage no more: see
    >>concepts. An object whose own slot is running may take references to itself, if it drops them again.
+   (If its tp_finalize keeps one, and drops none of the others, what it reaches in C is garbage no more, either. If its
+   tp_clear keeps one, only the object itself is saved.)
    At most max units are spent; 0 means no limit. An object is a unit, also if another one frees it, and so is each
    reference of rrc_decref_later. Garbage takes a unit more for each call of tp_clear_weakrefs, tp_finalize and tp_clear.
    Returns the units that were spent. Less than max means that nothing is left that can be done now. (While a
