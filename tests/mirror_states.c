@@ -188,7 +188,7 @@ static void in_slot(states_cast *c, void (*function)(states_cast *c))
 
 static void do_check(states_cast *c) { check_int(rrc_check(c->heap), RRC_OK); }
 
-/* A ring that a step has found to be garbage is looked at again. */
+/* A check of the heap, and a step, visit a ring that waits as garbage. */
 static void in_traverse_of_check(states_cast *c) { in_slot(c, do_check); }
 static void in_traverse_of_step(states_cast *c) { in_slot(c, step); }
 

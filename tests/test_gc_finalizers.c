@@ -132,7 +132,7 @@ static void weak_references_come_in_portions(void)
     host_close(h);
 }
 
-/* However much garbage there is: it is looked at again once, before the first is cleared. */
+/* However much garbage there is: none of it is looked at again before it is cleared. */
 static void add_up_traversals(host *h, rrc_object *ob)
 {
     *(size_t *)h->test += KNOT(ob)->traversed;

@@ -347,8 +347,7 @@ static void objects_of_another_heap_have_any_place(void)
         }
 }
 
-/* A traverse runs inside the search, also where garbage is looked at again before it is
-   cleared: what would change under the search is refused. */
+/* A traverse runs inside the search: what would change under the search is refused. */
 static rrc_heap *meddled;
 
 static int meddlesome_traverse(rrc_object *self, rrc_visitproc visit, void *arg)

@@ -203,8 +203,7 @@ static void the_type_is_visited_once(void)
     host_close(h);
 }
 
-/* ... nor when garbage is looked at again: one visit too many would hide that C has got
-   hold of it. */
+/* ... nor when garbage is absolved: one visit too many would hide that C has got hold of it. */
 static void the_type_of_garbage_is_visited_once(void)
 {
     host *h = host_open(NULL);

@@ -943,7 +943,7 @@ static void links_are_told_while_cycles_are_looked_for(void)
         ending = h->heap;
         check_int(host_free_heap(h), 0);
         ending = NULL;
-        check(asked >= 4);              /* in the search, and when the garbage is looked at again */
+        check(asked >= 4);              /* in the search, and while the garbage waits */
         check_int(h->deallocs, 2);
         h->events[0] = '\0';
         host_end(h);
