@@ -7681,8 +7681,8 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
 }
 
 /* Clear a garbage object, if anything but its list refers to it, and drop the reference of the list. If C takes a
-   reference to what is left, it is garbage no more. (If the last reference is dropped, and no
-   finalizer is to run, ob is deallocated at once: then it need not leave its list before.) */
+   reference to what is left, it is garbage no more. (If the last reference is dropped, and no finalizer is to run, ob is
+   deallocated at once: then it need not leave its list before.) */
 static void rrci_clear_waiting(rrc_heap *heap, rrc_object *ob)
 {
     int dies = rrci_references(heap, ob) == 1 && RRC_LINK(ob) == NULL && RRCI_IS_IDLE(heap) && !RRCI_LISTENS(heap)
