@@ -511,7 +511,7 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_UNITS_OF_A_SENTINEL 512
 #define RRCL_UNITS_OF_CALLS 2048
 #define RRCL_CALLS_OF_A_LOOK 8
-#define RRCL_DEALLOCS 256
+#define RRCL_UNITS_OF_PENDING 256
 /* A slice may search one shard of OWNERS, and one more for so many units. */
 #define RRCL_UNITS_OF_A_SEARCH 8192
 /* While a step looks for deaths, it gets so many units at a time, and ends when it has searched so many shards for what
@@ -2696,7 +2696,7 @@ static int rrcl_proxy_gc(lua_State *L)
     state->died++;
     proxy->cell = 0;
     state->in_slots++;
-    rrcl_end_run(state, rrc_cell_unlink_and_run(state->heap, cell, RRCL_DEALLOCS), RRCL_DEALLOCS);
+    rrcl_end_run(state, rrc_cell_unlink_and_run(state->heap, cell, RRCL_UNITS_OF_PENDING), RRCL_UNITS_OF_PENDING);
     rrcl_run_backlog_in_gc(L, state);
     return 0;
 }
@@ -2854,7 +2854,7 @@ static int rrcl_close(lua_State *L)
     } else {
         rrc_decref(heap, ob);
     }
-    rrcl_run_pending(state, RRCL_DEALLOCS);
+    rrcl_run_pending(state, RRCL_UNITS_OF_PENDING);
     rrcl_raise_kept(L, state, rrcl_error_place(state));
     return 0;
 }
@@ -3852,7 +3852,7 @@ static void rrcl_work(rrcl_state *state, size_t max)
     } else if (max > 0) {
         rrcl_slice(state, max);
     }
-    rrcl_run_pending(state, RRCL_DEALLOCS);
+    rrcl_run_pending(state, RRCL_UNITS_OF_PENDING);
 }
 
 /* What a limit has left is done in a __gc of a script's full collection, whose first sentinel also makes a whole step. */
