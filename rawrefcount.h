@@ -45,13 +45,11 @@
 
 /* >>caveats
  * ---------------------------------------------------------------------------
- * - rrc_link adds the bias to the count. rrc_create_link_pypy and rrc_create_link_pyobj leave that
- *   to you, as in PyPy.
+ * - rrc_link adds the bias to the count. rrc_create_link_pypy and rrc_create_link_pyobj leave that to you, as in PyPy.
  * - rrc_from_obj and rrc_to_obj return borrowed references. Take a reference to ob, or root p,
  *   before any code runs that can collect or deallocate.
  * - The host must call rrc_run_pending now and then, to deallocate the queue and cyclic garbage.
- * - Any rrc_decref can run a tp_dealloc, which can call any code. Make your fields consistent
- *   first, as RRC_CLEAR does.
+ * - Any rrc_decref can run a tp_dealloc, which can call any code. Make your fields consistent first, as RRC_CLEAR does.
  * - The link field belongs to the header. It usually holds p or a marker, but the header also
  *   stores words of its own there. Read it with rrc_to_obj.
  * - The search for cycles sees an object of rrc_gc_new only after rrc_gc_track.
@@ -98,28 +96,23 @@
  * drop references to it, or link it again. The host calls rrc_run_pending at a moment that it
  * chooses. That call drops the queue's reference. tp_dealloc runs there, never in the collection.
  *
- * CYCLES. A widget owns a callback, which is a closure of the VM, and the closure refers to the
- * widget. When nothing else refers to the two, they are garbage, but neither heap can detect
- * that alone. Therefore a major collection searches both heaps at once. An object whose
- * type has RRC_TPFLAGS_HAVE_GC takes part after rrc_gc_track: it is TRACKED, and its tp_traverse
- * visits each reference that it owns. Such a reference is EXPLAINED. All other references, such as
- * those of an object that is not tracked, count as held from C ("from outside"). For the garbage,
- * rrc_run_pending calls tp_clear_weakrefs, tp_finalize and tp_clear, in the order of PEP 442.
- * Minor collections do not search.
+ * CYCLES. A widget owns a callback, which is a closure of the VM, and the closure refers to the widget. When nothing
+ * else refers to the two, they are garbage, but neither heap can detect that alone. Therefore a major collection
+ * searches both heaps at once. An object whose type has RRC_TPFLAGS_HAVE_GC takes part after rrc_gc_track: it is
+ * TRACKED, and its tp_traverse visits each reference that it owns. Such a reference is EXPLAINED. All other references,
+ * such as those of an object that is not tracked, count as held from C ("from outside"). For the garbage,
+ * rrc_run_pending calls tp_clear_weakrefs, tp_finalize and tp_clear, in PEP 442 order. Minor collections do not search.
  *
- * The collection moves garbage to a list that owns a reference to each object, and
- * rrc_run_pending clears it later. If C takes a reference to an object before that, the object
- * and all that it reaches in C are no longer garbage: they are not finalized, and keep their weak
- * references. However, a link that was dissolved stays dissolved. Garbage with a finalizer takes two
- * collections. After the first one the finalizer runs; until the second one, the object and all that
- * it reaches are kept.
+ * The collection moves garbage to a list that owns a reference to each object, and rrc_run_pending clears it later. If
+ * C takes a reference to an object before that, the object and all that it reaches in C are no longer garbage: they are
+ * not finalized, and keep their weak references. A link that was dissolved stays dissolved. Garbage with a finalizer
+ * takes two collections. After the first the finalizer runs; until the second, it and all that it reaches are kept.
  *
- * WHAT GARBAGE OWNS can be kept whole for its slots: a widget's tp_dealloc may call a closure of the
- * VM that the widget owns, although both are garbage. For this the host calls
- * rrc_major_collection_keep. The closure's p, and all that p reaches, live until the next collection.
- * The garbage of C does not wait for that. If the p of a garbage object was kept for another one, the
- * object and its p PART, and then the object is deallocated. Types that have only tp_members have no
- * code that could look, so nothing is kept for them.
+ * WHAT GARBAGE OWNS can be kept whole for its slots: a widget's tp_dealloc may call a closure of the VM that the widget
+ * owns, although both are garbage. For this the host calls rrc_major_collection_keep. The closure's p, and all that p
+ * reaches, live until the next collection. The garbage of C does not wait for that. If the p of a garbage object was
+ * kept for another one, the object and its p PART, and then the object is deallocated. Types that have only tp_members
+ * have no code that could look, so nothing is kept for them.
  *
  * WRAPPERS. Many C libraries have reference counts of their own (GObject, COM, Qt). An ob that wraps such
  * an object owns one reference to it, and tp_outside says how many others there are. These count as held
@@ -182,17 +175,13 @@
  *           rrc_run_pending(h, n)           -> weakrefs, finalizers, deallocs, clears;
  *                                              parted(p, ob) where p was kept
  *
- * A host that sets reports_marks calls rrc_marked for each linked p that a major
- * collection marks, from the roots on.
- *
- * A host without generations has only major collections, and leaves is_young NULL. A major
- * collection covers young links too, and needs no minor one before it. A host may repeat a trace call
- * before its free call, and keeps its marks until then. A host with ephemerons looks at them in propagate.
- * If it can only do so after the trace call, it repeats that call. (Then an object that only the value of an ephemeron
- * reaches can be finalized although it is alive: the first call has marked the value for the finalizer, so that the
- * host sees nothing to do.) survivor returns p itself for a p that
- * is never collected (a prebuilt one), and for a young p that does not move (a large object).
- * No code of the mutator may run between a trace call and its free call, except in slices (below).
+ * A host without generations has only major collections, and leaves is_young NULL. A major collection covers young
+ * links too, and needs no minor one before it. A host may repeat a trace call before its free call, and keeps its marks
+ * until then. A host with ephemerons looks at them in propagate. If it can only do so after the trace call, it repeats
+ * that call. (Then an object that only the value of an ephemeron reaches can be finalized although it is alive: the
+ * first call has marked the value for the finalizer, so that the host sees nothing to do.) survivor returns p itself
+ * for a p that is never collected (a prebuilt one), and for a young p that does not move (a large object). No code of
+ * the mutator may run between a trace call and its free call, except in slices (below).
  *
  * Some hosts, such as Ruby, cannot finish their marking from inside a hook. They call an extension
  * once while they mark, and then go on marking. Such a host does this:
@@ -241,13 +230,10 @@
  * counts as held, because the header learns too late whether it must keep all that the object
  * reaches. Only a collection with rrc_major_collection_trace finds the cycles of such an object.
  *
- * The host clears its own weak references to p when p dies, as usual. It need not do anything
- * special for a P link that C holds, as p then stays alive. A host that calls
- * rrc_major_collection_keep clears them before that call. The call may keep p, but the ob of p is
- * about to go.
+ * The host clears its own weak references to p when p dies, as usual, and a host that calls rrc_major_collection_keep
+ * does so before that call. (The call may keep p, but the ob of p is about to go.)
  *
- * At the end the host calls rrc_heap_free while it still works, and frees its objects afterwards. The call asks which
- * objects own others through the host, so that owners go first:
+ * At the end the host calls rrc_heap_free while it still works, and frees its objects afterwards:
  *
  *   end:    mark_from_c(1), trace(p), propagate(), survivor(p), mark_from_c(0), parted(p, ob), deallocs; then again
  *
@@ -260,9 +246,8 @@
  *   from_obj, to_obj                           rrc_from_obj, rrc_to_obj
  *   mark_deallocating                          rrc_mark_deallocating
  *   next_dead                                  rrc_next_dead, or rrc_run_pending
- *   rrc_invoke_callback                        rrc_invoke_callback
- *   rrc_minor_collection_trace/_free           the same
- *   rrc_major_collection_trace/_free           the same
+ *   rrc_invoke_callback,                       the same
+ *   rrc_minor_collection_trace, _free, rrc_major_collection_trace, _free
  *   REFCNT_FROM_PYPY, .._LIGHT                 RRC_REFCNT_FROM_PYPY, .._LIGHT
  *
  *   CPython                                    here
@@ -322,30 +307,26 @@
  *   RRC_HOST_IS_YOUNG(heap, p)  desc.is_young
  *   RRC_HOST_SLOT(heap, p)      desc.slot
  *   RRC_HOST_DEALLOC_TRIGGER(heap)  desc.dealloc_trigger
- *   RRC_HOST_GUARD(heap, slot, ob)  slot(heap, ob)  calls tp_dealloc, tp_finalize, tp_clear and
- *                                              tp_clear_weakrefs. A host whose errors leave functions
- *                                              by longjmp catches them here. The macro must return, as
- *                                              must every hook and callback, and tp_free.
- *   RRC_HOST_HAS_STATE(heap, p) 0              does p, the proxy of an O link, have state that a new proxy
- *                                              would not have? Then it lives while C holds its ob. The header
- *                                              asks while the host marks, unless the heap is closed, and in
- *                                              rrc_inspect. (A host in slices must then use
- *                                              rrc_major_collection_trace_early)
+ *   RRC_HOST_GUARD(heap, slot, ob)  slot(heap, ob)  calls tp_dealloc, tp_finalize, tp_clear and tp_clear_weakrefs. A
+ *                                              host whose errors leave functions by longjmp catches them here. The
+ *                                              macro must return, as must every hook and callback, and tp_free.
+ *   RRC_HOST_HAS_STATE(heap, p) 0              does p, the proxy of an O link, have state that a new proxy would not
+ *                                              have? Then it lives while C holds its ob. The header asks while the
+ *                                              host marks, unless the heap is closed, and in rrc_inspect. (A host in
+ *                                              slices must then use rrc_major_collection_trace_early)
  *   RRC_HOST_MOVES              1              0: no p ever moves: survivor returns p itself, or NULL
  *   RRC_SET_TYPE(ob, type)      RRC_TYPE(ob) = type    for a layout whose RRC_TYPE is not an lvalue
- *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple
- *                                              of the strictest alignment); rrc_new allocates them
+ *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple of the
+ *                                              strictest alignment); rrc_new allocates them
  *   RRC_DEALLOC_DEPTH           50             deallocs that are nested deeper wait for the outermost one
  *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two, at least 64. A heap
  *                                              takes 6 blocks for its first link, 7 more to track objects
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
- *   RRC_NO_CYCLES               off            leaves out the search for cycles, and so half of the code.
- *                                              There are links, the rule, generations, the queue, counted objects,
- *                                              rrc_check and rrc_get_stats. There is no function of the part "cycles",
- *                                              no rrc_major_collection_keep, no collection in slices, no
- *                                              inspection, and no layer: a program that calls one does
- *                                              not link. (A unit that defines this macro does not see them.)
- *                                              Types with RRC_TPFLAGS_HAVE_GC or tp_outside are refused
+ *   RRC_NO_CYCLES               off            leaves out the search for cycles, and so half of the code: the part
+ *                                              "cycles", rrc_major_collection_keep, collections in slices, inspection,
+ *                                              and layers. A program that calls one of them does not link. (A unit
+ *                                              that defines this macro does not see them.) Types with
+ *                                              RRC_TPFLAGS_HAVE_GC or tp_outside are refused
  *   RRC_THREADS                 off            rrc_decref_later, for threads that do not use the heap. It needs C11's
  *                                              atomics, gcc's or clang's, or these macros: the type
  *   RRC_ATOMIC_WORD                            of an atomic uintptr_t; RRC_ATOMIC_LOAD(address),
@@ -364,8 +345,7 @@
  *   RRC_DEBUG                   off            the expensive checks, poisoned memory. Units that differ do not link
  *   RRC_REFCNT(ob)              ob->ob_refcnt     These adapt the header to an existing object
  *   RRC_LINK(ob)                ob->ob_pypy_link  layout. They are lvalues of type intptr_t, rrc_gcref
- *   RRC_TYPE(ob)                ob->ob_type       and const rrc_type *. ob is a rrc_object *: cast it.
- */
+ *   RRC_TYPE(ob)                ob->ob_type       and const rrc_type *. ob is a rrc_object *: cast it. */
 
 #if defined(RRC_NO_STDLIB) && !defined(RRC_NO_STDIO)
 #define RRC_NO_STDIO
@@ -503,30 +483,26 @@ struct rrc_type {
     size_t        tp_itemsize;          /* bytes of each item of rrc_new_var */
     unsigned long tp_flags;             /* RRC_TPFLAGS_... With an adapted layout HEAPTYPE is not allowed,
                                            and types are not visited, as they have the layout above */
-    /* The last reference is gone. Drop the references that self owns, release all else that it
-       holds, and end with the type's tp_free (rrc_del, rrc_gc_del). On entry self has
-       count 0 and no link, and is not tracked. This slot, and what it calls, may take references to self if they are
-       dropped before tp_free is called. (rrc_del does not free an object with others, and logs RRC_EREFCNT. To keep
-       self alive, keep a reference, do not call tp_free, and call rrc_touch for what self still owns: it can be garbage
-       that waits for its tp_clear.) If the library allocates its objects (tp_basicsize 0), the
-       slot makes no new object in the memory of self before it returns. This slot may call any function of the
-       mutator. If the host calls rrc_major_collection_keep, the objects that self owns still have the p
-       of their P links, with all that p reaches. Otherwise an object that self owns may have lost its p
-       in the same collection as self: ask rrc_to_obj before you use p. (In a tp_finalize no p has been
-       lost yet.)
+    /* The last reference is gone. Drop the references that self owns, release all else that it holds, and end with the
+       type's tp_free (rrc_del, rrc_gc_del). On entry self has count 0 and no link, and is not tracked. This slot, and
+       what it calls, may take references to self if they are dropped before tp_free is called. (rrc_del does not free
+       an object with others, and logs RRC_EREFCNT. To keep self alive, keep a reference, do not call tp_free, and call
+       rrc_touch for what self still owns: it can be garbage that waits for its tp_clear.) If the library allocates its
+       objects (tp_basicsize 0), the slot makes no new object in the memory of self before it returns. This slot may
+       call any function of the mutator. If the host calls rrc_major_collection_keep, the objects that self owns still
+       have the p of their P links, with all that p reaches. Otherwise an object that self owns may have lost its p in
+       the same collection as self: ask rrc_to_obj before you use p. (In a tp_finalize no p has been lost yet.)
        NULL: the header drops the tp_members and calls tp_free. */
     rrc_destructor tp_dealloc;
     /* Free the memory. NULL: rrc_gc_del with HAVE_GC, else rrc_del. For a light object it is called
        inside a collection, and may then call only the one of these two that it replaces. */
     rrc_freefunc tp_free;
-    /* Visit each reference that self owns once, with RRC_VISIT(field). It is called
-       inside collections, at any time while self is tracked. It must not change
-       anything or call anything else, and must visit objects of this heap only.
-       A reference that it leaves out counts as held from C: a cycle through it leaks,
-       but nothing is lost. To visit a reference that self does not own is an error. The header
-       usually reports it (RRC_ETRAVERSE), but it cannot if C holds a reference to the same object. Then
-       that object may be cleared while C uses it. An instance of a heap type owns a reference to its
-       type, and its tp_traverse visits the type, as in CPython since 3.9.
+    /* Visit each reference that self owns once, with RRC_VISIT(field). It is called inside collections, at any time
+       while self is tracked. It must not change anything or call anything else, and must visit objects of this heap
+       only. A reference that it leaves out counts as held from C: a cycle through it leaks, but nothing is lost. To
+       visit a reference that self does not own is an error. The header usually reports it (RRC_ETRAVERSE), but it
+       cannot if C holds a reference to the same object. Then that object may be cleared while C uses it. An instance of
+       a heap type owns a reference to its type, and its tp_traverse visits the type, as in CPython since 3.9.
        NULL: the header visits the tp_members, and the heap type. */
     rrc_traverseproc tp_traverse;
     /* Break the cycles through self: RRC_CLEAR each field. Meanwhile the header holds self, and
@@ -538,15 +514,14 @@ struct rrc_type {
        It may resurrect self by an incref. With HAVE_GC it runs once for each object (PEP 442),
        else each time the count drops to zero, as in CPython. */
     rrc_destructor tp_finalize;
-    /* self is cyclic garbage: make every weak reference to it fail from now on.
-       It runs before any finalizer of the garbage that C references connect with self. It must not run code of the
-       program, such as the callback of a weak reference, take references to garbage, or move them: note what is to be
-       called, and call it in the next tp_finalize or tp_clear, or after rrc_run_pending. Between the collection and
-       this call other code may run: the program, deallocs, and slots of garbage that C references do not connect with
-       self. So a weak reference can be asked for self before it is cleared. If it answers as if it were cleared
-       already, no code gets hold of garbage: rrc_inspect says whether an object waits (RRC_IS_WAITING). If it gives
-       self, self is alive again with all that it reaches in C, but what it reaches only through the host's objects is
-       not. */
+    /* self is cyclic garbage: make every weak reference to it fail from now on. It runs before any finalizer of the
+       garbage that C references connect with self. It must not run code of the program, such as the callback of a weak
+       reference, take references to garbage, or move them: note what is to be called, and call it in the next
+       tp_finalize or tp_clear, or after rrc_run_pending. Between the collection and this call other code may run: the
+       program, deallocs, and slots of garbage that C references do not connect with self. So a weak reference can be
+       asked for self before it is cleared. If it answers as if it were cleared already, no code gets hold of garbage:
+       rrc_inspect says whether an object waits (RRC_IS_WAITING). If it gives self, self is alive again with all that it
+       reaches in C, but what it reaches only through the host's objects is not. */
     rrc_destructor tp_clear_weakrefs;
     /* The fields that own references, or NULL. The header uses them where traverse, clear or
        dealloc is NULL, and to name references. */
@@ -581,45 +556,38 @@ typedef struct rrc_log_item {
     const char *type_name;              /* ob's tp_name, or "?" */
 } rrc_log_item;
 
-/* The hooks by which a heap calls its host. Zero in a field means its default. The struct is
-   copied. userdata is the first argument of every hook. A hook may call rrc_marked and the functions
-   tagged `any` below. It may drop the last reference to an object only inside a collection. All
-   other calls are refused with RRC_EPHASE, inside a collection by every build, elsewhere by a build with
-   RRC_DEBUG. dealloc_trigger and collect are not hooks in this sense: they may call whatever the
-   mutator may call, except rrc_heap_free. */
+/* The hooks by which a heap calls its host. Zero in a field means its default. The struct is copied. userdata is the
+   first argument of every hook. A hook may call rrc_marked and the functions tagged `any` below. It may drop the last
+   reference to an object only inside a collection. All other calls are refused with RRC_EPHASE, inside a collection by
+   every build, elsewhere by a build with RRC_DEBUG. dealloc_trigger and collect are not hooks in this sense: they may
+   call whatever the mutator may call, except rrc_heap_free. */
 typedef struct rrc_desc {
     void *userdata;
 
-    /* Keep p and all that it reaches. p may be kept already. The trace functions call
-       this at least once for each P link that C holds (with tracked objects: whose
-       ob is found alive). The hook may mark at once, or only queue p for propagate. In a
-       minor collection it may move p at once. Required. */
+    /* Keep p and all that it reaches. p may be kept already. The trace functions call this at least once for each P
+       link that C holds (with tracked objects: whose ob is found alive). The hook may mark at once, or only queue p for
+       propagate. In a minor collection it may move p at once. Required. */
     void (*trace)(void *userdata, rrc_gcref p);
 
-    /* Return the address of p after this collection, or NULL if p was not reached (so far).
-       The free functions call this once for each link: from the free call on, the answer
-       is final. With tracked objects rrc_major_collection_trace calls it as well, after
-       propagate, but only tests for NULL, so new addresses need not be known
-       yet. Required. */
+    /* Return the address of p after this collection, or NULL if p was not reached (so far). The free functions call
+       this once for each link: from the free call on, the answer is final. With tracked objects
+       rrc_major_collection_trace calls it too, after propagate. There new addresses need not be known. Required. */
     rrc_gcref (*survivor)(void *userdata, rrc_gcref p);
 
-    /* Finish the marking that trace queued. rrc_major_collection_trace calls this hook
-       after calls of trace. With tracked objects it calls the hook first, so that the host
-       marks what its own roots reach, and then after each round of trace. (After
-       rrc_minor_collection_trace the host finishes its own copying.)
+    /* Finish the marking that trace queued. rrc_major_collection_trace calls this hook after calls of trace. With
+       tracked objects it calls the hook first, so that the host marks what its own roots reach, and then after each
+       round of trace. (After rrc_minor_collection_trace the host finishes its own copying.)
        NULL: trace marks at once. */
     void (*propagate)(void *userdata);
 
-    /* Is p in the young generation? The header asks when a link is made. The free
-       functions ask with the new address of each young survivor: if p is still
-       young, so is the link. Between collections the answer for a
-       linked p must not change (but see demotes). NULL: no generations. */
+    /* Is p in the young generation? The header asks when a link is made. The free functions ask with the new address of
+       each young survivor: if p is still young, so is the link. Between collections the answer for a linked p must not
+       change (but see demotes). NULL: no generations. */
     int (*is_young)(void *userdata, rrc_gcref p);
 
-    /* Return the address of a field of p that the header owns: "the ob of p's P link". The
-       host sets the field to NULL when p is born, and copies it when p moves. With it no
-       dictionary is needed. Never called inside a collection, and not at all in a closed
-       heap, where p can be dead before the header learns of it. NULL: no such field. */
+    /* Return the address of a field of p that the header owns: "the ob of p's P link". The host sets the field to NULL
+       when p is born, and copies it when p moves. With it no dictionary is needed. Never called inside a collection,
+       and not at all in a closed heap, where p can be dead before the header learns of it. NULL: no such field. */
     rrc_object **(*slot)(void *userdata, rrc_gcref p);
 
     /* Something is pending. Only rrc_invoke_callback calls this. It may call
@@ -630,18 +598,16 @@ typedef struct rrc_desc {
        looks for cycles among C objects alone. */
     void (*collect)(void *userdata);
 
-    /* Not zero: the host calls rrc_marked for each linked p that it marks in a
-       major collection. Cycles are then found in linear time, and links cost 10
-       bytes more where there would be no dictionary. (One p should then not be the
+    /* Not zero: the host calls rrc_marked for each linked p that it marks in a major collection. Cycles are then found
+       in linear time, and links cost 10 bytes more where there would be no dictionary. (One p should then not be the
        proxy of very many objects at a time, as the header searches them one by one.) */
     int reports_marks;
 
-    /* When does a major collection search for cycles? 0: always. Else it does if the links and tracked objects
-       that were made or have gone since the last search are at least this percentage of those that are
-       there. A program that only drops references changes nothing that the header sees. So a
-       collection searches now and then in any case. After a search that found no garbage, twice as many
-       collections go by without one as before it, at most 64. rrc_gc_collect always searches. 25 is a good
-       value: then a living graph costs little more than links alone. */
+    /* When does a major collection search for cycles? 0: always. Else it does if the links and tracked objects that
+       were made or have gone since the last search are at least this percentage of those that are there. A program that
+       only drops references changes nothing that the header sees. So a collection searches now and then in any case.
+       After a search that found no garbage, twice as many collections go by without one as before it, at most 64.
+       rrc_gc_collect always searches. 25 is a good value: then a living graph costs little more than links alone. */
     unsigned search_percent;
 
     /* Not zero: major collections may be divided into slices (rrc_major_collection_start), and the mutator runs
@@ -655,20 +621,16 @@ typedef struct rrc_desc {
        dictionary, unless rrc_unlink has used it since the collection before. */
     int incremental;
 
-    /* Not zero: the mutator can make an old p young again. The link of p stays
-       old until the next major collection, which asks is_young for each old
-       link too, and makes links young again. (If there is no memory for that,
-       minor collections trace old p's too, and ask is_young for old links. After
-       rrc_major_collection_trace_early and _sweep in slices, the trace function of the next minor
-       collection asks instead, or the next rrc_major_collection_start.) */
+    /* Not zero: the mutator can make an old p young again. The link of p stays old until the next major collection,
+       which asks is_young for each old link too, and makes links young again. (If there is no memory for that, minor
+       collections trace old p's too, and ask is_young for old links. After rrc_major_collection_trace_early and _sweep
+       in slices, the next minor collection's trace function asks instead, or rrc_major_collection_start.) */
     int demotes;
 
-    /* All memory comes from here. new_size 0 frees; old_size 0 (with ptr NULL)
-       allocates; NULL reports failure and leaves ptr as it is. Memory is aligned
-       as malloc's. The hook must not collect, as objects may not be rooted yet
-       when it is called. Inside a collection the header may free, but never allocates.
-       old_size is also 0 when an object of tp_basicsize 0 is freed. NULL: the C
-       library's functions. Required with RRC_NO_STDLIB. */
+    /* All memory comes from here. new_size 0 frees; old_size 0 (with ptr NULL) allocates; NULL reports failure and
+       leaves ptr as it is. Memory is aligned as malloc's. The hook must not collect, as objects may not be rooted yet
+       when it is called. Inside a collection the header may free, but never allocates. old_size is also 0 when an
+       object of tp_basicsize 0 is freed. NULL: the C library's functions. Required with RRC_NO_STDLIB. */
     void *(*realloc)(void *userdata, void *ptr, size_t old_size, size_t new_size);
 
     /* A mistake was found. Any function may call this, also inside a collection.
@@ -744,39 +706,34 @@ extern "C" {
 
 /* ---- heap ---- */
 
-/* Make a heap. Returns NULL if memory is lacking, if desc lacks a required hook
-   (RRC_EDESC, logged) or if this unit's settings are not the implementing
-   unit's (RRC_ECONFIG, logged). desc is copied.
+/* Make a heap. Returns NULL if memory is lacking, if desc lacks a required hook (RRC_EDESC, logged) or if this unit's
+   settings are not the implementing unit's (RRC_ECONFIG, logged). desc is copied.
    [any | allocates | calls no hook but realloc and log | O(1)] */
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
-/* End a heap. At first the program still runs: finalizers and deallocs are called, and meanwhile every p is
-   still there, and all functions of the mutator and of collections work. But no root of the host counts any
-   more, so every object that C does not hold goes, owners before what they own. Pending work is done first. Then,
-   if the hook mark_from_c is there, the host's graph is marked from what C holds, again and again. Each time those
-   objects go that nobody owns, neither in C nor through the host, and if there are none, cyclic garbage. (At most
-   as many objects and links are marked for this as eight times all, and 2^20.) For what is then left, such
-   as what C holds with all that it reaches, links do not hold their objects any more: the obs of O links go, then those
-   of P links, then cyclic garbage. The hook `parted` is called for each link before its
-   object goes, and the slot of p is set to NULL. A link that is made meanwhile parts when nobody owns its
-   object, at the latest when links do not hold any more. Finalizers and deallocs can make more garbage and links. The
-   work goes on until nothing is left to do, or 10000 rounds have not reduced the number of objects (fewer rounds if
-   there are many objects: those rounds search as many as are marked above). In the end the
-   links of what C holds are dissolved likewise, with a call of `parted` for each.
-   The call returns how many of the obs that were linked or in the queue C still holds. They end unlinked with their
-   true count. (These are not counted: static objects, uncollectable garbage, and objects without a
-   link whose dealloc a limit of rrc_run_pending put off. If the rounds were too many, what still waits keeps the
-   reference of the header: it is never deallocated.)
-   If a collection in slices has passed its trace call, it is finished first: what it has found dead loses its links
-   without `parted`.
-   A closed heap first roots the p's of its P links, and an O link keeps no p: see rrc_closed.h.
-   A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
-   rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends
-   with: rrc_gc_untrack, rrc_del, rrc_gc_del. All others do nothing, and are
-   refused with RRC_ECLOSED, unless their tag line says something else. The heap then calls no hook
-   but realloc and log. userdata must be valid as long as these two hooks and late deallocs need it.
-   Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
-   returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
+/* End a heap. At first the program still runs: finalizers and deallocs are called, and meanwhile every p is still
+   there, and all functions of the mutator and of collections work. But no root of the host counts any more, so every
+   object that C does not hold goes, owners before what they own. Pending work is done first. Then, if the hook
+   mark_from_c is there, the host's graph is marked from what C holds, again and again. Each time those objects go that
+   nobody owns, neither in C nor through the host, and if there are none, cyclic garbage. (At most as many objects and
+   links are marked for this as eight times all, and 2^20.) For what is then left, such as what C holds with all that it
+   reaches, links do not hold their objects any more: the obs of O links go, then those of P links, then cyclic garbage.
+   The hook `parted` is called for each link before its object goes, and the slot of p is set to NULL. A link that is
+   made meanwhile parts when nobody owns its object, at the latest when links do not hold any more. Finalizers and
+   deallocs can make more garbage and links. The work goes on until nothing is left to do, or 10000 rounds have not
+   reduced the number of objects (fewer rounds if there are many objects: those rounds search as many as are marked
+   above). In the end the links of what C holds are dissolved likewise, with a call of `parted` for each. The call
+   returns how many of the obs that were linked or in the queue C still holds. They end unlinked with their true count.
+   (These are not counted: static objects, uncollectable garbage, and objects without a link whose dealloc a limit of
+   rrc_run_pending put off. If the rounds were too many, what still waits keeps the reference of the header: it is never
+   deallocated.) If a collection in slices has passed its trace call, it is finished first: what it has found dead loses
+   its links without `parted`. A closed heap first roots the p's of its P links, and an O link keeps no p: see
+   rrc_closed.h. A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
+   rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends with: rrc_gc_untrack,
+   rrc_del, rrc_gc_del. All others do nothing, and are refused with RRC_ECLOSED, unless their tag line says something
+   else. The heap then calls no hook but realloc and log. userdata must be valid as long as these two hooks and late
+   deallocs need it. Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged, returns
+   SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
    [mutator until rrc_heap_free | frees only | calls mark_from_c, trace, propagate, survivor, parted, slot,
    tp_traverse, tp_outside, tp_clear_weakrefs, tp_clear, dealloc; in a closed heap those of rrc_closed.h |
    O(links + tracked objects + references) for each marking, and for each round that finalizers ask for] */
@@ -800,22 +757,20 @@ enum {
     RRC_GIVE = 8                /* the caller's reference to ob goes to p */
 };
 
-/* Link p and ob. From now on ob lives as long as p. The bias is added to ob's count, unless ob is
-   immortal. With RRC_GIVE the caller's reference goes to p, so that p alone holds an object that
-   rrc_new has just made. If the call fails, nothing has changed, and the reference is still the caller's.
-   p must be even, because the header stores words of its own in link fields and knows them by bit 0.
-   A host with tagged pointers passes them without their tags.
-   Fails with RRC_ENULL, RRC_EKIND, RRC_ETAGGED (p is odd), RRC_ELINKED (ob), RRC_EPLINKED (p, P link
-   only), RRC_EREFCNT (RRC_GIVE, but there is no reference to give), RRC_ETYPE (RRC_TPFLAGS_HAVE_GC with
-   tp_basicsize 0), RRC_EPHASE (also in a closed heap: see rrc_cell_link), RRC_ECLOSED, RRC_ELIMIT, RRC_ENOMEM.
+/* Link p and ob. From now on ob lives as long as p. The bias is added to ob's count, unless ob is immortal. With
+   RRC_GIVE the caller's reference goes to p, so that p alone holds an object that rrc_new has just made. If the call
+   fails, nothing has changed, and the reference is still the caller's. p must be even, because the header stores words
+   of its own in link fields and knows them by bit 0. A host with tagged pointers passes them without their tags. Fails
+   with RRC_ENULL, RRC_EKIND, RRC_ETAGGED (p is odd), RRC_ELINKED (ob), RRC_EPLINKED (p, P link only), RRC_EREFCNT
+   (RRC_GIVE, but there is no reference to give), RRC_ETYPE (RRC_TPFLAGS_HAVE_GC with tp_basicsize 0), RRC_EPHASE (also
+   in a closed heap: see rrc_cell_link), RRC_ECLOSED, RRC_ELIMIT, RRC_ENOMEM.
    [mutator | allocates | calls is_young, slot; in a collection in slices perhaps survivor, trace, parted; for garbage
    tp_traverse, parted | O(1) amortized; for garbage as rrc_incref] */
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
 
-/* PyPy's own functions. The first makes a P link, the second an O link. The caller adds the bias,
-   RRC_REFCNT_FROM_PYPY (or .._LIGHT), before the call or just after it, with no collection
-   in between. Add the bias - 1 to give the caller's reference to p. An immortal ob gets no bias.
-   [as rrc_link] */
+/* PyPy's own functions. The first makes a P link, the second an O link. The caller adds the bias, RRC_REFCNT_FROM_PYPY
+   (or .._LIGHT), before the call or just after it, with no collection in between. Add the bias - 1 to give the caller's
+   reference to p. An immortal ob gets no bias. [as rrc_link] */
 RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 
@@ -824,20 +779,17 @@ RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
    [mutator, else NULL | no | calls slot | O(1)] */
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 
-/* Return the p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL.
-   Like any reference that is not rooted, p is valid until the next collection.
-   In a closed heap p can be dead before the header learns of it. If that is known, the result is NULL.
+/* Return the p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL. Like any reference that is not
+   rooted, p is valid until the next collection. A closed heap returns NULL if it is known that p is dead.
    [mutator and its hooks, unchecked | no | nothing; in a closed heap perhaps `pin`; in a collection in slices
    perhaps survivor | O(1)] */
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
-/* For a tp_dealloc: make rrc_to_obj(ob) return marker, so that code which still finds ob can recognize
-   it. The marker is a p of your own that is never linked. NULL takes the marker back. The
-   call is logged and ignored if ob is linked, if ob waits for its dealloc, or if marker is odd
-   (RRC_ETAGGED). After rrc_heap_free the call is ignored. Use the same
+/* For a tp_dealloc: make rrc_to_obj(ob) return marker, so that code which still finds ob can recognize it. The marker
+   is a p of your own that is never linked. NULL takes the marker back. The call is logged and ignored if ob is linked,
+   if ob waits for its dealloc, or if marker is odd (RRC_ETAGGED). After rrc_heap_free the call is ignored. Use the same
    marker for all objects: if ob has an older one, the call searches all links.
-   [mutator, ignored after rrc_heap_free | no | calls log |
-   O(1), O(links) if ob has an older marker] */
+   [mutator, ignored after rrc_heap_free | no | calls log | O(1), O(links) if ob has an older marker] */
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
 /* Dissolve ob's link as if p had died: the bias is subtracted, and if nothing else holds
@@ -854,10 +806,9 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
    tp_traverse if ob is garbage, or if what stands for ob has died | O(1); in these cases O(what it reaches in C)] */
 RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 
-/* Drop a reference. After the last one, tp_finalize is called with the count held at 1, and then
-   tp_dealloc, unless code has taken a reference meanwhile. Deallocs nested deeper than
-   RRC_DEALLOC_DEPTH wait until the outermost one returns. Inside a collection or rrc_closed_step
-   they wait for rrc_run_pending.
+/* Drop a reference. After the last one, tp_finalize is called with the count held at 1, and then tp_dealloc, unless
+   code has taken a reference meanwhile. Deallocs nested deeper than RRC_DEALLOC_DEPTH wait until the outermost one
+   returns. Inside a collection or rrc_closed_step they wait for rrc_run_pending.
    [any | no | calls dealloc; for garbage perhaps parted, slot; in a collection in slices perhaps trace, tp_traverse |
    O(1) + dealloc] */
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
@@ -887,10 +838,9 @@ RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob);
 RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 
-/* Free the memory of an object made by rrc_new or rrc_new_var. (An object whose tp_basicsize is 0 must
-   come from the allocator of the realloc hook, or its type needs a tp_free of its own.) NULL is ignored. The
-   call is refused, and logged, while ob is linked, while others refer to it, and, in a hook of a
-   collection, while it is tracked.
+/* Free the memory of an object made by rrc_new or rrc_new_var. (An object whose tp_basicsize is 0 must come from the
+   allocator of the realloc hook, or its type needs a tp_free of its own.) NULL is ignored. The call is refused, and
+   logged, while ob is linked, while others refer to it, and, in a hook of a collection, while it is tracked.
    [any | frees only | calls realloc; dealloc of a heap type | O(1)] */
 RRC_API void rrc_del(rrc_heap *heap, void *ob);
 
@@ -906,15 +856,13 @@ RRC_API void rrc_del(rrc_heap *heap, void *ob);
 RRC_API int rrc_major_collection_trace(rrc_heap *heap);
 
 /* Let each link follow its p, or dissolve it; set garbage aside.
-   [same major collection, marking done, new addresses known, nothing freed or
-   moved yet | frees only | calls survivor, is_young, tp_traverse, tp_outside, tp_free of light
-   obs | O(links + tracked objects)] */
+   [same major collection, marking done, new addresses known, nothing freed or moved yet | frees only | calls survivor,
+   is_young, tp_traverse, tp_outside, tp_free of light obs | O(links + tracked objects)] */
 RRC_API int rrc_major_collection_free(rrc_heap *heap);
 
 #ifndef RRC_NO_CYCLES
-/* Keep what garbage owns, so that its slots can use it. This call is optional, between the two calls above. First
-   the host finishes its marking, and clears its own weak references to all that is not marked. Then this marks each
-   p that is reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or
+/* Keep what garbage owns, so that its slots can use it. This call is optional, between the two calls above. The host
+   has finished its marking, and cleared its own weak references to all that is not marked. This marks each p that is reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or
    tp_finalize. (RRC_TPFLAGS_DROPS_ONLY says that these do not look at it.) The garbage remains garbage, and
    rrc_run_pending deals with it as usual: an object that only its link holds is deallocated before what it
    owns is cleared, if C takes nothing out of the garbage that waits. A p that was kept dies in the next collection.
@@ -939,11 +887,10 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap);
    has left the demotion to this one] */
 RRC_API int rrc_major_collection_start(rrc_heap *heap);
 
-/* Do a slice of the work that can be done now: about max units, or all if max is 0. A unit is an object, a
-   reference or a link. (The tp_traverse of one object is not divided.) Returns the units done: less than max
-   means that nothing is left for now. Before rrc_major_collection_trace the work is the search for garbage, and then
-   to follow what the host reports. After that call, it is the work of rrc_major_collection_keep. Outside these phases
-   this returns 0.
+/* Do a slice of the work that can be done now: about max units, or all if max is 0. A unit is an object, a reference or
+   a link. (The tp_traverse of one object is not divided.) Returns the units done: less than max means that nothing is
+   left for now. Before rrc_major_collection_trace the work is the search for garbage, and then to follow what the host
+   reports. After that call, it is the work of rrc_major_collection_keep. Outside these phases this returns 0.
    [mutator, in a major collection in slices, else 0 | frees only | calls trace, tp_traverse, tp_outside; after the
    trace call also propagate and survivor, when all that finalizers need has been traced, and when all that garbage
    owns has been; then survivor for young links, and tp_free of light obs | O(max); then O(young links)] */
@@ -968,24 +915,21 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
    [mutator, ignored in rrc_heap_free | no | calls dealloc_trigger | O(1)] */
 RRC_API void rrc_invoke_callback(rrc_heap *heap);
 
-/* Take one ob off the queue, for a host that chooses the moment to drop it. The ob has count 1
-   and link NULL, unless code used it while it waited. The caller owns the reference, and must
-   rrc_decref it. NULL: the queue is empty. (Cyclic garbage is not in the queue. It needs
-   rrc_run_pending.) [mutator | no | nothing | O(1)] */
+/* Take one ob off the queue, for a host that chooses the moment to drop it. The ob has count 1 and link NULL, unless
+   code used it while it waited. The caller owns the reference, and must rrc_decref it. NULL: the queue is empty.
+   (Cyclic garbage is not in the queue. It needs rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
 /* Do pending work. First drop the references of rrc_decref_later (with a limit, half of it goes to these, and what is
-   left of it in the end), then the queue's. Then clear the weak references
-   of all cyclic garbage, run its finalizers, and clear it. What C gets hold of before that is garbage no more: see
-   >>concepts. An object whose own slot is running may take references to itself, if it drops them again.
-   (If its tp_finalize keeps one, and drops none of the others, what it reaches in C is garbage no more, either. If its
-   tp_clear keeps one, only the object itself is saved.)
-   At most max units are spent; 0 means no limit. An object is a unit, also if another one frees it, and so is each
-   reference of rrc_decref_later. Garbage takes a unit more for each call of tp_clear_weakrefs, tp_finalize and tp_clear.
-   Returns the units that were spent. Less than max means that nothing is left that can be done now. (While a
-   collection in slices sweeps, garbage is left alone.)
-   Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and returns 0. A host whose deallocs
-   can run a collection must look again for pending work when they have returned.
+   left of it in the end), then the queue's. Then clear the weak references of all cyclic garbage, run its finalizers,
+   and clear it. What C gets hold of before that is garbage no more: see >>concepts. An object whose own slot is running
+   may take references to itself, if it drops them again. (If its tp_finalize keeps one, and drops none of the others,
+   what it reaches in C is garbage no more, either. If its tp_clear keeps one, only the object itself is saved.) At most
+   max units are spent; 0 means no limit. An object is a unit, also if another one frees it, and so is each reference of
+   rrc_decref_later. Garbage takes a unit more for each call of tp_clear_weakrefs, tp_finalize and tp_clear. Returns the
+   units that were spent. Less than max means that nothing is left that can be done now. (While a collection in slices
+   sweeps, garbage is left alone.) Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and
+   returns 0. A host whose deallocs can run a collection must look again for pending work when they have returned.
    [mutator, ignored in a step and in rrc_heap_free | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc;
    for what rrc_major_collection_keep kept, parted and slot; for garbage tp_outside, tp_traverse |
    O(objects + their references); with wrappers O(garbage + its references)] */
@@ -994,12 +938,11 @@ RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 /* This function exists if the implementing unit has RRC_THREADS. */
 #if defined(RRC_THREADS) || !defined(RAWREFCOUNT_STATIC)
 
-/* Drop a reference, from any thread, at any time: for the destructors of libraries that have threads of their
-   own. The heap's thread drops it in its next rrc_run_pending, or in rrc_heap_free; rrc_invoke_callback knows that
-   something is pending. No thread waits for another one. The order is not that of the calls.
-   Fails with RRC_ENOMEM, RRC_ENULL, RRC_ECLOSED (rrc_heap_free is done). Then the reference is still the caller's,
-   ob was not touched, and nothing is logged. (The heap must still exist. It does until the last object of
-   rrc_new is freed.)
+/* Drop a reference, from any thread, at any time: for the destructors of libraries that have threads of their own. The
+   heap's thread drops it in its next rrc_run_pending, or in rrc_heap_free; rrc_invoke_callback knows that something is
+   pending. No thread waits for another one. The order is not that of the calls. Fails with RRC_ENOMEM, RRC_ENULL,
+   RRC_ECLOSED (rrc_heap_free is done). Then the reference is still the caller's, ob was not touched, and nothing is
+   logged. (The heap must still exist. It does until the last object of rrc_new is freed.)
    [any thread, else RRC_ECLOSED | RRC_THREAD_MALLOC | nothing | O(1)] */
 RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob);
 
@@ -1037,15 +980,13 @@ RRC_API int rrc_links_moved(rrc_heap *heap);
    tp_traverse | O(1); then also O(what becomes alive by it)] */
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p);
 
-/* The same, for a host whose proxies refer to their ob. It needs no dictionary, and reports_marks may
-   be 0. [as rrc_marked] */
+/* The same, for a host whose proxies refer to their ob. It needs no dictionary, and no reports_marks. [as rrc_marked] */
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
 
 /* Like rrc_major_collection_trace, for a host that cannot finish its marking now. Here trace may only
    queue p, and propagate does nothing. Until the free call, the host must report each linked p of a
    tracked object once when it marks it. The header then traces all that the ob of p reaches. (If the
-   free call finds a p that was marked but not reported, it logs RRC_EHOOK, and collects no cycle.) An
-   object whose finalizer has not run yet counts as held. This call asks tp_outside for its numbers, and so no foreign
+   free call finds a p that was marked but not reported, it logs RRC_EHOOK, and collects no cycle.) This call asks tp_outside for its numbers, and so no foreign
    code may take a reference from now until the free call.
    After rrc_major_collection_start this finishes what slices have left of the search. In that case the host must have
    reported what it marked since, and only debug builds look for a missing report. If proxies can have state
@@ -1055,10 +996,9 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
    survivor, tp_traverse | as rrc_major_collection_trace] */
 RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
 
-/* The host interrupts its marking, and the mutator is about to run. The header forgets this
-   collection: call a trace function again before the free call. (In the host all that was traced
-   stays marked. If it reports its marks, it need not report these again: the header asks survivor.) Nothing happens if
-   no major collection is going on.
+/* The host interrupts its marking, and the mutator is about to run. The header forgets this collection: call a trace
+   function again before the free call. (In the host all that was traced stays marked. If it reports its marks, it need
+   not report these again: the header asks survivor.) Nothing happens if no major collection is going on.
    [host's major collection, marking interrupted | no | nothing | O(links + tracked objects)] */
 RRC_API int rrc_major_collection_pause(rrc_heap *heap);
 
@@ -1080,11 +1020,10 @@ RRC_API rrc_object *rrc_gc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_gc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *type, size_t extra);
 
-/* Give an object of rrc_gc_new_var room for n items. New items are 0. The
-   caller must hold the only reference, as the address may change. Returns the
-   object, or on failure NULL, and then ob is intact. The call fails if memory is lacking. It also fails,
-   and is logged, if ob is tracked or linked, if others refer to it, if its type has no tp_itemsize, if its
-   tp_dealloc, tp_finalize or tp_clear_weakrefs is running, or if rrc_closed_step is going on.
+/* Give an object of rrc_gc_new_var room for n items. New items are 0. The caller must hold the only reference, as the
+   address may change. Returns the object, or on failure NULL, and then ob is intact. The call fails if memory is
+   lacking. It also fails, and is logged, if ob is tracked or linked, if others refer to it, if its type has no
+   tp_itemsize, if its tp_dealloc, tp_finalize or tp_clear_weakrefs is running, or if rrc_closed_step is going on.
    [mutator | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
@@ -1145,12 +1084,10 @@ RRC_API int rrc_gc_is_enabled(rrc_heap *heap);
    [mutator | allocates | calls callback, dealloc, realloc | O(tracked objects)] */
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg);
 
-/* Call this before a reference to ob moves from a field of a tracked object to another field, or to a
-   variable, without an rrc_incref. In a tp_dealloc, self counts as tracked if it was. (A reference that is dropped
-   does not need it, nor one that moves within one object.) Without this call, a closed heap, or one with
-   `incremental`, can lose an object. In other heaps only garbage needs it: in a slot of garbage, when a reference
-   moves to what is not garbage.
-   [as rrc_incref] */
+/* Call this before a reference to ob moves from a field of a tracked object to another field, or to a variable, without
+   an rrc_incref. In a tp_dealloc, self counts as tracked if it was. (A reference that is dropped does not need it, nor
+   one that moves within one object.) Without this call, a closed heap, or one with `incremental`, can lose an object.
+   Other heaps need it only in a slot of garbage, when a reference moves to what is not garbage. [as rrc_incref] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
 #endif /* RRC_NO_CYCLES */
@@ -1182,9 +1119,7 @@ RRC_API size_t rrc_size_of(rrc_heap *heap, rrc_object *ob);
 /* Fill in stats. Fails with RRC_ENULL, RRC_ECLOSED. [any until rrc_heap_free is done | no | nothing | O(1)] */
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 
-/* ---- inspection ----
-   What a viewer needs that shows a heap, such as bindings/insight/rrc_insight.h. It begins an inspection, asks about
-   links, objects and references, and ends it. */
+/* ---- inspection: what a viewer needs that shows a heap, such as bindings/insight/rrc_insight.h ---- */
 
 #ifndef RRC_NO_CYCLES
 /* Begin an inspection. `function` is the name of the viewer's function, a constant: errors are logged under it. Until
@@ -1414,10 +1349,9 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
  * Only the two heads are accessed at random, and both are prefetched some records ahead. A link
  * that does not change costs just these reads.
  *
- * Records live in chunks of fixed size, which the lists and the queue take from one pool. A list
- * never moves its records when it grows, so that there is no pause for copying. A dictionary grows
- * in steps. All that a collection can need is a number of chunks and the room in dictionaries, which
- * are reserved beforehand. */
+ * Records live in chunks of fixed size, which the lists and the queue take from one pool. A list never moves its
+ * records when it grows, so that there is no pause for copying. A dictionary grows in steps. All that a collection can
+ * need is a number of chunks and the room in dictionaries, which are reserved beforehand. */
 
 #if defined(RAWREFCOUNT_IMPLEMENTATION) && !defined(RRCI_IMPLEMENTED)
 #define RRCI_IMPLEMENTED
@@ -1616,10 +1550,8 @@ typedef struct rrci_link {
 #define RRCI_CHUNK_OBS ((size_t)2 * RRC_CHUNK_LINKS)
 #define RRCI_CHUNK_QUEUED (RRCI_CHUNK_OBS - 1)
 
-/* 64 lines, if chunks have the usual size. A line has 4 records or 8 objects. A record is two dependent loads away
-   from its index: that of the chunk in the list's directory (8 bytes for 256 records, so mostly in the cache), and
-   its own. */
-
+/* 64 lines, if chunks have the usual size. A line has 4 records or 8 objects. A record is two dependent loads away from
+   its index: that of the chunk in the list's directory (8 bytes for 256 records, so mostly cached), and its own. */
 typedef union rrci_chunk {
     union rrci_chunk *next;                     /* in the pool */
     rrci_link link[RRC_CHUNK_LINKS];            /* in a list of links */
@@ -1646,8 +1578,7 @@ typedef struct rrci_pages {
    line of the group, the chunk of the record, and the line of the record. The second and the fourth are not in the
    cache if there are many links. A few records in a hundred are not in the group itself, and take two more. To insert
    touches the line of the group; to remove or renumber, too. A new link is looked for first (the same line). One in
-   RRCI_LOAD new links also moves the records of one group: it reads two lines of groups and the lines of RRCI_LOAD
-   records, prefetched. */
+   RRCI_LOAD also moves the records of a group: it reads two lines of groups, and RRCI_LOAD lines of records. */
 typedef struct rrci_dict {
     rrci_pages groups;          /* 16 words each: see rrci_home */
     rrci_pages next;            /* of each record, if it is not in its group itself: the next one of these, plus 1 */
@@ -2474,8 +2405,7 @@ static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
 
 typedef union rrci_gc_head {
     struct {
-        uintptr_t refs;         /* in a search: 2 x (references not explained) + 1, or the place of the next gray
-                                   object, or 0 */
+        uintptr_t refs;         /* in a search: 2 x (references not explained) + 1, or the next gray object, or 0 */
         uintptr_t word;         /* index in the list << RRCI_GC_SHIFT | flags | list */
     } is;
     char alignment[16];         /* keeps the object as aligned as the block */
@@ -2494,8 +2424,7 @@ typedef union rrci_gc_head {
 #define RRCI_GC_SHIFT 12
 #define RRCI_MAX_TRACKED ((size_t)(UINTPTR_MAX >> RRCI_GC_SHIFT))
 
-/* Do objects of the type come from rrc_gc_new? (The flag alone says nothing if tp_basicsize is 0: such objects have no
-   head.) */
+/* Do objects of the type come from rrc_gc_new? (Those with tp_basicsize 0 have no head, whatever the flag says.) */
 static int rrci_is_gc_type(const rrc_type *type)
 {
     return RRCI_CYCLES && type != NULL && (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 && type->tp_basicsize > 0;
@@ -2648,8 +2577,7 @@ RRCI_ALWAYS_INLINE void rrci_tell(rrc_heap *heap, rrc_object *ob, rrci_news news
         rrci_tell_layer(heap, ob, news);
 }
 
-/* Does the header hold this unlinked wrapper, which is tracked, because others refer to its foreign object? (In a heap
-   with a layer only.) */
+/* (With a layer only.) Does the header hold this unlinked, tracked wrapper, as others refer to its foreign object? */
 static int rrci_is_held_for_others(const rrc_heap *heap, rrc_object *ob)
 {
     return RRCI_HAS_WRAPPERS(heap) && heap->layer != NULL && heap->layer->keeps(ob);
@@ -2929,9 +2857,8 @@ static unsigned rrci_lowest_bit(unsigned bits)
 
 #define RRCI_GOLDEN UINT64_C(0x9E3779B97F4A7C15)
 
-/* One term of a sum over edges. Here the sums count, not single terms: those of a + d and b + c must not agree because
-   the addresses do. So both words are mixed well, in 64 bits on all machines. (The factors are digits of the square
-   roots of 2 and 3.) */
+/* One term of a sum over edges. Sums of a + d and b + c must not agree because the addresses do. So both words are
+   mixed well, in 64 bits on all machines. (The factors are digits of the square roots of 2 and 3.) */
 static inline uint64_t rrci_hash_edge(const rrc_object *ob, uintptr_t number)
 {
     uint64_t x = (uint64_t)(uintptr_t)ob * RRCI_GOLDEN + number;
@@ -3232,8 +3159,7 @@ static void rrci_dict_shrink(rrci_list *list)
     rrci_insert_chain(list, low[RRCI_CHAIN]);
 }
 
-/* Insert the records from `first` on, for which there is room, and prefetch the place of each while those before it are
-   inserted. */
+/* Insert the records from `first` on, for which there is room. The place of each is prefetched some records ahead. */
 static void rrci_dict_add_all(rrci_list *list, size_t first)
 {
     size_t i, end = list->count + RRCI_AHEAD;
@@ -3258,8 +3184,7 @@ static void rrci_dict_fill(rrci_list *list, size_t wish)
 
 /* ---- a list with its dictionary ---- */
 
-/* The links that the dictionary of this list must have room for: those of the list, and those that can be promoted to
-   it. */
+/* The dictionary of this list must have room for its links, and for those that can be promoted to it. */
 static size_t rrci_keys_needed(const rrc_heap *heap, int kind)
 {
     size_t young = heap->links.list[kind | RRCI_YOUNG].count;
