@@ -4563,7 +4563,11 @@ static int rrci_finalize_dying(rrc_heap *heap, rrc_object *ob, int is_gc)
     rrci_begin_slot(&heap->calls, &call, ob);
     RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_finalize, ob);
     rrci_end_slot(&heap->calls, &call);
-    return !rrci_drop_one(heap, ob) || rrci_bias_was_forgotten(heap, ob);
+    if (rrci_drop_one(heap, ob) && !rrci_bias_was_forgotten(heap, ob))
+        return 0;
+    if (is_gc)
+        rrci_forget_cleared(&heap->tracked, rrci_gc_head_of(ob));
+    return 1;
 }
 
 /* A tracked object whose last reference is gone is untracked. */
@@ -6565,12 +6569,12 @@ static int rrci_goes_by_count(rrc_heap *heap, rrc_object *ob, int is_kept, int k
         || (!is_kept && !keeps && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
 }
 
-/* Garbage that its tp_clear has not broken is garbage again. It is tried once more. (As long as the end of the heap
-   looks for the order, owners may be left that go later.) */
+/* Garbage that its tp_clear has not broken is garbage again. It is tried once more. (As long as slots run, or the end
+   of the heap looks for the order, owners may be left that go later.) */
 static void rrci_note_uncollectable(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if ((head->is.word & RRCI_GC_CLEARED) == 0 || heap->waiting.orders != RRCI_NO_ORDER)
+    if ((head->is.word & RRCI_GC_CLEARED) == 0 || heap->waiting.running || heap->waiting.orders != RRCI_NO_ORDER)
         return;
     if ((head->is.word & RRCI_GC_UNCOLLECTABLE) == 0) {
         rrci_set_uncollectable(&heap->tracked, head, 1);
