@@ -146,20 +146,17 @@ RRC_API int rrc_closed_step(rrc_heap *heap);
    [mutator until rrc_heap_free | allocates | as rrc_closed_step | O(max)] */
 RRC_API size_t rrc_closed_work(rrc_heap *heap, size_t max);
 
-/* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has changed, or when
-   something has changed and this was called often. (If a reference is dropped and others are left, the header does not
-   notice. So rrc_closed_cycle wants steps in any case.) If only the host holds the ob of a P link, only a step detects
-   the death of p. While there are such links, but no changes, the answer is yes now and then, and half as often after
-   each step that detects no death. Otherwise it is no.
-   [any | no | nothing | O(1)] */
-RRC_API int rrc_closed_is_due(rrc_heap *heap);
-
 /* A cycle of the host's collector has ended. Is a step to be made now? Call this once for each cycle. The answer is yes
-   if rrc_closed_is_due says so, and after 8 cycles without a step in any case: twice as many each time that such a step
-   finds nothing, up to 64. If it does find something, the next three answers are yes, too, because what it let go of
-   dies in the next cycles. (While a step is open, the answer is yes.)
+   when about a quarter of all objects and links has changed, and after 8 cycles without a step if anything has. (The
+   header does not notice that a reference is dropped if others are left, nor that p has died if only the host holds the
+   ob of its P link.) So it is also yes if nothing has changed: after 8 cycles, and after twice as many each time that
+   such a step finds nothing, up to 64. If it does find something, the next three answers are yes, too, because what it
+   let go of dies in the next cycles. While a step is open, the answer is yes.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_closed_cycle(rrc_heap *heap);
+
+/* Return what rrc_closed_cycle would, but for the cycle that it counts. [any | no | nothing | O(1)] */
+RRC_API int rrc_closed_is_due(rrc_heap *heap);
 
 /* Begin a step if one is due, go on with one that is open, and do pending work. Call this at the end of each cycle of the
    host's collector, with has_cycle_ended 1, and before an object of the host is made for one of C, with 0. At the end
@@ -410,9 +407,6 @@ typedef struct rrci_closed_heap {
     size_t        changes;      /* since the last step, but for those that heap->machine.changed counts: ... */
     size_t        changed;      /* ... its value then */
     size_t        links_made;   /* since the last step */
-    size_t        idle;         /* P links that only the host held in the last step */
-    size_t        asked;        /* calls of rrc_closed_is_due since then that found changes or idle links */
-    size_t        patience;     /* this many such calls make a step due if nothing changed */
     size_t        mirrored, mirror_steps;
     unsigned      last_number : 25;     /* the last number of what stands for an object */
     size_t        found_dead;   /* weak objects whose p had died when C took a reference, since the last step */
@@ -422,7 +416,7 @@ typedef struct rrci_closed_heap {
     int           is_at_once;   /* in a step of rrc_gc_collect that lets wrappers be weak: desc.collects_at_once */
     int           is_in_order;  /* steps mirror nothing, and root all that C refers to: rrc_closed_collect_in_order */
     size_t        cycles;       /* calls of rrc_closed_cycle since the last step */
-    size_t        most_cycles;  /* after so many a step is due */
+    size_t        most_cycles;  /* after so many a step is due, even if nothing has changed */
     unsigned      eager;        /* in so many of the next calls a step is due */
 
     /* Cells: see rrc_cell. */
@@ -1421,7 +1415,6 @@ static void rrci_release_tracked(rrci_search *search)
             rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
         if (closed->step.code != RRC_OK || rrci_mirror_head_of(ob)->is.pending)
             rrci_release(heap, ob);
-        closed->idle += rrci_is_weak(ob) && rrci_is_p_linked(heap, ob);
     }
 }
 
@@ -1449,7 +1442,6 @@ static void rrci_release_linked(rrci_search *search, const rrci_link *link)
     if (rrci_has_gc_head(ob))
         rrci_gc_head_of(ob)->is.refs = 0;
     rrci_release(heap, ob);
-    closed->idle += rrci_is_weak(ob) ? 1 : 0;
 }
 
 static void rrci_release_links(rrci_search *search)
@@ -1552,14 +1544,11 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
         return rrci_error(heap, RRC_EPHASE, function, ob, NULL, "this heap is not closed: rrc_closed_new did not make it");
     if (obj == NULL || ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, obj == NULL ? "obj is NULL" : "ob is NULL");
-    if (!rrci_reserve_cell(heap))
-        return RRC_ENOMEM;
-    c = rrci_take_cell(heap, obj, ob, 0);
-    code = rrci_may_link_kind(heap, c, ob, kind, function, &made);
-    if (code != RRC_OK) {
-        rrci_push_cell(&rrci_closed(heap)->free_cells, c);
+    code = !rrci_reserve_cell(heap) ? RRC_ENOMEM
+         : rrci_may_link_kind(heap, rrci_closed(heap)->free_cells, ob, kind, function, &made);
+    if (code != RRC_OK)
         return code;
-    }
+    c = rrci_take_cell(heap, obj, ob, 0);
     if (RRC_LINK(ob) != NULL)
         rrci_prepare_to_relink(heap, ob);
     rrci_watch_cell(heap, c);
@@ -1639,10 +1628,6 @@ RRC_API void rrc_cell_bury_all(rrc_heap *heap)
 
 /* ---- the step ---- */
 
-/* Limits of closed->patience. A step that finds neither a change nor a death doubles it. */
-#define RRCI_LEAST_PATIENCE ((size_t)8)
-#define RRCI_MOST_PATIENCE ((size_t)4096)
-
 /* Limits of closed->most_cycles; and so many cycles of the host pass before all is gone that hung on what a step has
    let go of: one finds it dead, and the step after that can be what another one needs. See rrc_closed_cycle. */
 #define RRCI_LEAST_CYCLES ((size_t)8)
@@ -1675,7 +1660,7 @@ static void rrci_begin_stage_downwards(rrc_heap *heap, rrci_step_stage stage)
     heap->machine.cursor = SIZE_MAX;
 }
 
-/* What has changed since the last step: see rrc_closed_is_due. */
+/* What has changed since the last step: see rrc_closed_cycle. */
 static size_t rrci_changes(const rrc_heap *heap)
 {
     return rrci_closed(heap)->changes + heap->machine.changed - rrci_closed(heap)->changed;
@@ -1692,22 +1677,12 @@ static void rrci_begin_step(rrc_heap *heap)
     rrci_begin_stage_on_links(heap, RRCI_STEP_DEATHS);
 }
 
-static void rrci_note_deaths(rrc_heap *heap)
-{
-    rrci_closed_heap *closed = rrci_closed(heap);
-    closed->found_dead -= closed->step.found_dead;
-    if (rrci_changes(heap) > 0)         /* (deaths count, too) */
-        closed->patience = RRCI_LEAST_PATIENCE;
-    else if (closed->patience < RRCI_MOST_PATIENCE)
-        closed->patience *= 2;
-}
-
 static void rrci_begin_explaining(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     closed->step.links_made = closed->links_made;
     closed->step.tracked = heap->tracked.list[RRCI_TRACKED].count;
-    closed->links_made = closed->changes = closed->idle = 0;
+    closed->links_made = closed->changes = 0;
     closed->changed = heap->machine.changed;
     closed->step.stage = RRCI_STEP_EXPLAIN;
     heap->rest = RRCI_LAYER_RESTS;
@@ -1772,7 +1747,6 @@ static void rrci_end_step(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
     rrci_adapt_cycles(heap);
-    closed->asked = 0;
     if (closed->step.code != RRC_OK)
         closed->links_made = closed->changes = 1;
     closed->mirror_steps++;
@@ -1818,7 +1792,7 @@ static void rrci_do_stage(rrci_weighing *weighing)
         rrci_find_dead_nodes(search);
         if (heap->machine.cursor > 0)
             break;
-        rrci_note_deaths(heap);
+        closed->found_dead -= closed->step.found_dead;
         if (heap->machine.is_disabled)
             closed->step.stage = RRCI_STEP_TRIM;
         else
@@ -1958,31 +1932,28 @@ RRC_API size_t rrc_closed_work(rrc_heap *heap, size_t max)
 
 RRC_API int rrc_closed_is_due(rrc_heap *heap)
 {
-    rrci_closed_heap *closed;
-    size_t changes, all;
+    const rrci_closed_heap *closed;
+    size_t changes;
     if (heap == NULL || !RRCI_LISTENS(heap))
         return 0;
     closed = rrci_closed(heap);
-    if (closed->step.stage != RRCI_NO_STEP)
-        return 1;
     changes = rrci_changes(heap);
-    all = rrci_count_links(heap) + rrci_count_tracked(heap);
-    if (all == 0 || (changes == 0 && closed->idle == 0))
-        return 0;
-    closed->asked++;
-    return changes > all / 4 || closed->asked >= (changes > 0 ? 8 : closed->patience);
+    return closed->step.stage != RRCI_NO_STEP || closed->eager > 0
+        || closed->cycles >= (changes > 0 ? RRCI_LEAST_CYCLES : closed->most_cycles)
+        || changes > (rrci_count_links(heap) + rrci_count_tracked(heap)) / 4;
 }
 
 RRC_API int rrc_closed_cycle(rrc_heap *heap)
 {
     rrci_closed_heap *closed;
-    int is_due = rrc_closed_is_due(heap);
+    int is_due;
     if (heap == NULL || !RRCI_LISTENS(heap))
         return 0;
     closed = rrci_closed(heap);
-    is_due |= closed->eager > 0;
+    closed->cycles++;
+    is_due = rrc_closed_is_due(heap);
     closed->eager -= closed->eager > 0;
-    return ++closed->cycles >= closed->most_cycles || is_due;
+    return is_due;
 }
 
 /* So many new links are never too many. */
