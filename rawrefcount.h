@@ -774,8 +774,9 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
 RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 
-/* Return the ob of p's P link. NULL: p is NULL or has no P link, the ob is garbage that waits although the host has kept
-   p, or a collection is going on (a build with RRC_DEBUG logs that). The reference is borrowed: incref ob to keep it.
+/* Return the ob of p's P link. NULL: p is NULL or has no P link, the ob is garbage that waits although the host has
+   kept p, or a collection is going on (a build with RRC_DEBUG logs that). The reference is borrowed: incref ob to keep
+   it.
    [mutator, else NULL | no | calls slot | O(1)] */
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 
@@ -862,14 +863,15 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap);
 
 #ifndef RRC_NO_CYCLES
 /* Keep what garbage owns, so that its slots can use it. This call is optional, between the two calls above. The host
-   has finished its marking, and cleared its own weak references to all that is not marked. This marks each p that is reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or
-   tp_finalize. (RRC_TPFLAGS_DROPS_ONLY says that these do not look at it.) The garbage remains garbage, and
-   rrc_run_pending deals with it as usual: an object that only its link holds is deallocated before what it
-   owns is cleared, if C takes nothing out of the garbage that waits. A p that was kept dies in the next collection.
-   Until then rrc_from_obj does not return its ob if ob is garbage, and the hook `parted` is called when their link is
-   dissolved. (If ob lives, rrc_to_obj returns such a p. What a program reaches from there can be proxies that lose
-   their objects.) The call has no effect if the collection does not search for cycles. After
-   rrc_major_collection_trace_early it is refused with RRC_EPHASE. Only the free call can follow.
+   has finished its marking, and cleared its own weak references to all that is not marked. This marks each p that is
+   reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or tp_finalize.
+   (RRC_TPFLAGS_DROPS_ONLY says that these do not look at it.) The garbage remains garbage, and rrc_run_pending deals
+   with it as usual: an object that only its link holds is deallocated before what it owns is cleared, if C takes
+   nothing out of the garbage that waits. A p that was kept dies in the next collection. Until then rrc_from_obj does
+   not return its ob if ob is garbage, and the hook `parted` is called when their link is dissolved. (If ob lives,
+   rrc_to_obj returns such a p. What a program reaches from there can be proxies that lose their objects.) The call has
+   no effect if the collection does not search for cycles. After rrc_major_collection_trace_early it is refused with
+   RRC_EPHASE. Only the free call can follow.
    [same major collection, marking done | no | calls trace, propagate, survivor, tp_traverse |
    as rrc_major_collection_trace] */
 RRC_API int rrc_major_collection_keep(rrc_heap *heap);
@@ -980,18 +982,19 @@ RRC_API int rrc_links_moved(rrc_heap *heap);
    tp_traverse | O(1); then also O(what becomes alive by it)] */
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p);
 
-/* The same, for a host whose proxies refer to their ob. It needs no dictionary, and no reports_marks. [as rrc_marked] */
+/* The same, for a host whose proxies refer to their ob. It needs no dictionary, and no reports_marks. [as rrc_marked]
+   */
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
 
-/* Like rrc_major_collection_trace, for a host that cannot finish its marking now. Here trace may only
-   queue p, and propagate does nothing. Until the free call, the host must report each linked p of a
-   tracked object once when it marks it. The header then traces all that the ob of p reaches. (If the
-   free call finds a p that was marked but not reported, it logs RRC_EHOOK, and collects no cycle.) This call asks tp_outside for its numbers, and so no foreign
-   code may take a reference from now until the free call.
-   After rrc_major_collection_start this finishes what slices have left of the search. In that case the host must have
-   reported what it marked since, and only debug builds look for a missing report. If proxies can have state
-   (RRC_HOST_HAS_STATE), each p that is to be kept and is not marked is traced again. So a host may ignore trace while
-   the mutator runs. The free call follows, or rrc_major_collection_sweep.
+/* Like rrc_major_collection_trace, for a host that cannot finish its marking now. Here trace may only queue p, and
+   propagate does nothing. Until the free call, the host must report each linked p of a tracked object once when it
+   marks it. The header then traces all that the ob of p reaches. (If the free call finds a p that was marked but not
+   reported, it logs RRC_EHOOK, and collects no cycle.) This call asks tp_outside for its numbers, and so no foreign
+   code may take a reference from now until the free call. After rrc_major_collection_start this finishes what slices
+   have left of the search. In that case the host must have reported what it marked since, and only debug builds look
+   for a missing report. If proxies can have state (RRC_HOST_HAS_STATE), each p that is to be kept and is not marked is
+   traced again. So a host may ignore trace while the mutator runs. The free call follows, or
+   rrc_major_collection_sweep.
    [host's major collection; may be repeated | no | calls trace, propagate,
    survivor, tp_traverse | as rrc_major_collection_trace] */
 RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
@@ -1516,12 +1519,17 @@ int strcmp(const char *a, const char *b);
 #define RRCI_COLD
 #endif
 
-/* Prefetch the head of an object and the two words in front of it, which can straddle two cache lines. */
-#define RRCI_PREFETCH_HEAD(ob) \
+/* Prefetch the two heads of an object, or these and its first fields. Both may lie in two cache lines. (These are
+   macros because gcc drops calls of functions that only prefetch. They take a hole, too: see rrci_hole.) */
+#define RRCI_PREFETCH_HEADS(ob) \
     do { \
-        uintptr_t rrci_head = (uintptr_t)(ob); \
-        RRCI_PREFETCH_TO_WRITE((const char *)(rrci_head - 2 * sizeof(void *))); \
-        RRCI_PREFETCH_TO_WRITE((const char *)(rrci_head + sizeof(rrc_object) - 1)); \
+        RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head))); \
+        RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) + sizeof(rrc_object) - 1)); \
+    } while (0)
+#define RRCI_PREFETCH_FIELDS(ob) \
+    do { \
+        RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head))); \
+        RRCI_PREFETCH((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) + 63)); \
     } while (0)
 
 /* A pass walks a list by segments, so that its inner loop has plain pointers: to the current
@@ -1715,15 +1723,9 @@ enum { RRCI_NO_ORDER, RRCI_BY_OWNERS, RRCI_BY_CYCLES };
 enum {
     RRCI_MUTATES     = 1,       /* the functions of the mutator */
     RRCI_ENDS        = 2,       /* those that make no sense while the heap ends, and rrc_heap_free itself */
-    RRCI_MINOR_TRACE = 4,
-    RRCI_MINOR_FREE  = 8,
-    RRCI_MAJOR_TRACE = 16,
-    RRCI_MAJOR_FREE  = 32,
-    RRCI_MAJOR_PAUSE = 64,
-    RRCI_MAJOR_KEEP  = 128,
-    RRCI_MAJOR_START = 256,
-    RRCI_MAJOR_WORK  = 512,
-    RRCI_MAJOR_SWEEP = 1024
+    RRCI_MINOR_TRACE = 4, RRCI_MINOR_FREE = 8,
+    RRCI_MAJOR_TRACE = 16, RRCI_MAJOR_FREE = 32, RRCI_MAJOR_PAUSE = 64, RRCI_MAJOR_KEEP = 128,
+    RRCI_MAJOR_START = 256, RRCI_MAJOR_WORK = 512, RRCI_MAJOR_SWEEP = 1024
 };
 
 /* Gray objects: see rrci_push_gray. */
@@ -1789,7 +1791,6 @@ typedef struct rrci_memory {
     size_t        chunk_count;      /* all chunks: in lists, the queue and the pool */
     size_t        spare_links;      /* chunks and directories are enough for so many more */
     size_t        room_for_tracked; /* ... and for so many tracked objects */
-    size_t        bytes;            /* of the heap and its tables */
 } rrci_memory;
 
 typedef struct rrci_links {
@@ -1873,11 +1874,8 @@ typedef struct rrci_calls {
 
 typedef struct rrci_counters {
     ptrdiff_t     objects;          /* made by rrc_new or rrc_gc_new, less those freed */
-    size_t        object_bytes, pending_bytes, native_bytes;    /* see rrc_stats */
-    size_t        garbage;          /* tracked objects that were found to be garbage, and freed */
     size_t        finalized;        /* calls of tp_finalize for cyclic garbage */
     size_t        parted;           /* links that did not hold their objects, and were dissolved */
-    size_t        minor_collections, major_collections, searches;
 } rrci_counters;
 
 #ifdef RRC_THREADS
@@ -1905,6 +1903,7 @@ struct rrc_heap {
     rrci_waiting  waiting;
     rrci_calls    calls;
     rrci_counters counters;
+    rrc_stats     stats;            /* rrc_get_stats fills in what is not counted here */
 #ifdef RRC_THREADS
     rrci_mailbox  mailbox;
 #endif
@@ -1981,13 +1980,7 @@ static int rrci_is_freed(rrc_object *ob)
 #ifdef RRC_DEBUG
     intptr_t poison;
     memset(&poison, RRCI_POISON, sizeof poison);
-    if (RRC_REFCNT(ob) == poison)
-        return 1;
-#if RRCI_TAGS_FREED
-    return ((uintptr_t)RRC_TYPE(ob) & 1) != 0;
-#else
-    return 0;
-#endif
+    return RRC_REFCNT(ob) == poison || (RRCI_TAGS_FREED && ((uintptr_t)RRC_TYPE(ob) & 1) != 0);
 #else
     (void)ob;
     return 0;
@@ -2010,19 +2003,11 @@ typedef union rrci_debug_head {
 
 static const char *rrci_type_name(rrc_object *ob)
 {
-    const rrc_type *type;
-    if (ob == NULL)
-        return "?";
-    if (rrci_is_freed(ob)) {
-#if RRCI_TAGS_FREED
-        uintptr_t poison;
+    const rrc_type *type = ob != NULL ? RRC_TYPE(ob) : NULL;
+    if (ob != NULL && rrci_is_freed(ob)) {
+        uintptr_t poison, tagged = (uintptr_t)type;
         memset(&poison, RRCI_POISON, sizeof poison);
-        type = (const rrc_type *)((uintptr_t)RRC_TYPE(ob) & ~(uintptr_t)1);
-        if (((uintptr_t)RRC_TYPE(ob) & 1) == 0 || (uintptr_t)RRC_TYPE(ob) == poison)
-#endif
-            return "?";
-    } else {
-        type = RRC_TYPE(ob);
+        type = RRCI_TAGS_FREED && (tagged & 1) != 0 && tagged != poison ? (const rrc_type *)(tagged - 1) : NULL;
     }
     return type != NULL && type->tp_name != NULL ? type->tp_name : "?";
 }
@@ -2031,42 +2016,30 @@ static const char *rrci_type_name(rrc_object *ob)
 static int rrci_report(const rrc_desc *desc, int code, const char *function,
                        rrc_object *ob, rrc_gcref p, const char *detail)
 {
-    rrc_log_item item;
+    const char *message = rrc_error_message(code);
+    rrc_log_item item = { code, rrc_error_name(code), message, function, detail, message, ob, p, NULL };
+    const int is_logged = desc != NULL && desc->log != NULL;
 #ifndef RRC_NO_STDIO
     char text[768], about[200] = "";
 #endif
-    int to_stderr = 0;
-#if defined(RRC_DEBUG) && !defined(RRC_NO_STDIO)
-    to_stderr = desc == NULL || desc->log == NULL;
-#endif
-    if (!to_stderr && (desc == NULL || desc->log == NULL))
+    if (!is_logged && !RRCI_CHECKS)
         return code;
-    item.code = code;
-    item.name = rrc_error_name(code);
-    item.message = rrc_error_message(code);
-    item.function = function;
-    item.detail = detail;
-    item.ob = ob;
-    item.p = p;
     item.type_name = rrci_type_name(ob);
-#ifdef RRC_NO_STDIO
-    item.text = item.message;
-#else
+#ifndef RRC_NO_STDIO
     if (ob != NULL && p != NULL)
         snprintf(about, sizeof about, " (type %.100s, ob %p, p %p)", item.type_name, (void *)ob, (void *)p);
     else if (ob != NULL)
         snprintf(about, sizeof about, " (type %.100s, ob %p)", item.type_name, (void *)ob);
     else if (p != NULL)
         snprintf(about, sizeof about, " (p %p)", (void *)p);
-    snprintf(text, sizeof text, "rawrefcount: %s: %s: %s%s%s%.330s", function, item.name, item.message, about,
+    snprintf(text, sizeof text, "rawrefcount: %s: %s: %s%s%s%.330s", function, item.name, message, about,
              *detail ? "; " : "", detail);
     item.text = text;
-    if (to_stderr) {
+    if (!is_logged)
         fprintf(stderr, "%s\n", text);
-        return code;
-    }
 #endif
-    desc->log(desc->userdata, &item);
+    if (is_logged)
+        desc->log(desc->userdata, &item);
     return code;
 }
 
@@ -2079,13 +2052,13 @@ static int rrci_error(const rrc_heap *heap, int code, const char *function,
         return code;                    /* no endless recursion */
     h->calls.logging = 1;
     RRCI_BEGIN_HOOK(h);
+#endif
     rrci_report(&heap->desc, code, function, ob, p, detail);
+#ifdef RRC_DEBUG
     RRCI_END_HOOK(h);
     h->calls.logging = 0;
-    return code;
-#else
-    return rrci_report(&heap->desc, code, function, ob, p, detail);
 #endif
+    return code;
 }
 
 /* May a function of this group be called now? Returns RRC_OK, or the logged code. */
@@ -2096,11 +2069,9 @@ static inline int rrci_gate(const rrc_heap *heap, unsigned group, const char *fu
         const char *words;
     } states[RRCI_STATES] = {
         /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
-                             | RRCI_MAJOR_START,
-                             "the trace function of this collection must come first" },
+                             | RRCI_MAJOR_START, "the trace function of this collection must come first" },
         /* RRCI_PARTING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
-                             | RRCI_MAJOR_START,
-                             "the trace function of this collection must come first" },
+                             | RRCI_MAJOR_START, "the trace function of this collection must come first" },
         /* RRCI_STARTED */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
                              | RRCI_MAJOR_WORK,
                              "a major collection was started, and rrc_major_collection_trace must come next" },
@@ -2110,14 +2081,12 @@ static inline int rrci_gate(const rrc_heap *heap, unsigned group, const char *fu
         /* RRCI_LAYER_RESTS */ { RRCI_MUTATES | RRCI_ENDS, "a search of the layer is going on" },
         /* RRCI_LAYER_RUNS */  { RRCI_MUTATES | RRCI_ENDS, "the layer is running" },
         /* RRCI_ENDING */    { RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
-                             | RRCI_MAJOR_START,
-                             "rrc_heap_free is running, and no collection is going on" },
+                             | RRCI_MAJOR_START, "rrc_heap_free is running, and no collection is going on" },
         /* RRCI_MINOR */     { 0, "called from inside a function of a collection" },
         /* RRCI_COPYING */   { RRCI_MINOR_TRACE | RRCI_MINOR_FREE, "a minor collection is going on" },
         /* RRCI_MAJOR */     { 0, "called from inside a function of a collection" },
         /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP
-                             | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,
-                             "a major collection is going on" },
+                             | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP, "a major collection is going on" },
         /* RRCI_OPEN */      { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE | RRCI_MAJOR_SWEEP,
                              "a major collection is going on" },
         /* RRCI_KEPT */      { RRCI_MAJOR_FREE | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,
@@ -2144,25 +2113,17 @@ static int rrci_is_busy(const rrc_heap *heap)
 
 /* ---- memory ---- */
 
+/* new_size 0 frees. */
 static void *rrci_realloc(const rrc_desc *desc, void *ptr, size_t old_size, size_t new_size)
 {
     if (desc->realloc != NULL)
         return desc->realloc(desc->userdata, ptr, old_size, new_size);
-#ifdef RRC_NO_STDLIB
-    return NULL;
-#else
-    return realloc(ptr, new_size);
-#endif
-}
-
-static void rrci_free(const rrc_desc *desc, void *ptr, size_t size)
-{
-    if (desc->realloc != NULL)
-        desc->realloc(desc->userdata, ptr, size, 0);
 #ifndef RRC_NO_STDLIB
-    else
-        free(ptr);
+    if (new_size > 0)
+        return realloc(ptr, new_size);
+    free(ptr);
 #endif
+    return NULL;
 }
 
 static void *rrci_heap_realloc(rrc_heap *heap, void *ptr, size_t old_size, size_t new_size)
@@ -2174,27 +2135,25 @@ static void *rrci_heap_realloc(rrc_heap *heap, void *ptr, size_t old_size, size_
     return memory;
 }
 
-static void rrci_free_memory(rrc_heap *heap, void *ptr, size_t size)
+/* The same for memory that rrc_stats counts. */
+static void *rrci_resize_table(rrc_heap *heap, void *table, size_t old_size, size_t new_size)
 {
-    RRCI_BEGIN_HOOK(heap);
-    rrci_free(&heap->desc, ptr, size);
-    RRCI_END_HOOK(heap);
+    if (table == NULL && new_size == 0)
+        return NULL;
+    table = rrci_heap_realloc(heap, table, old_size, new_size);
+    if (table != NULL || new_size == 0)
+        heap->stats.memory += new_size - old_size;
+    return table;
 }
 
 static void *rrci_alloc_table(rrc_heap *heap, size_t size)
 {
-    void *table = rrci_heap_realloc(heap, NULL, 0, size);
-    if (table != NULL)
-        heap->memory.bytes += size;
-    return table;
+    return rrci_resize_table(heap, NULL, 0, size);
 }
 
 static void rrci_free_table(rrc_heap *heap, void *table, size_t size)
 {
-    if (table != NULL) {
-        heap->memory.bytes -= size;
-        rrci_free_memory(heap, table, size);
-    }
+    rrci_resize_table(heap, table, size, 0);
 }
 
 static rrci_chunk *rrci_take_chunk(rrci_memory *memory)
@@ -2259,12 +2218,6 @@ static size_t rrci_directory_needed(size_t links, size_t tracked)
     return links / RRC_CHUNK_LINKS + tracked / RRCI_CHUNK_OBS + 1;
 }
 
-static size_t rrci_chunks_in_use(const rrc_heap *heap, const rrci_list *list)
-{
-    size_t in_chunk = list >= &heap->tracked.list[RRCI_TRACKED] ? RRCI_CHUNK_OBS : RRC_CHUNK_LINKS;
-    return (list->count + in_chunk - 1) / in_chunk;
-}
-
 static int rrci_is_directory_long(const rrci_directory *directory, size_t needed)
 {
     return needed * 8 + 64 <= directory->capacity;
@@ -2275,6 +2228,7 @@ static int rrci_is_directory_long(const rrci_directory *directory, size_t needed
 static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrci_list *lists, size_t n,
                                   size_t needed)
 {
+    const size_t in_chunk = lists == heap->links.list ? RRC_CHUNK_LINKS : RRCI_CHUNK_OBS;
     size_t capacity, i;
     rrci_chunk **block;
     if (needed <= directory->capacity && !rrci_is_directory_long(directory, needed))
@@ -2285,7 +2239,7 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
         return needed <= directory->capacity ? RRC_OK : RRC_ENOMEM;
     for (i = 0; i < n; i++) {
         if (lists[i].count > 0)
-            memcpy(block + i * capacity, lists[i].chunk, rrci_chunks_in_use(heap, &lists[i]) * sizeof *block);
+            memcpy(block + i * capacity, lists[i].chunk, ((lists[i].count - 1) / in_chunk + 1) * sizeof *block);
         lists[i].chunk = block + i * capacity;
     }
     rrci_free_table(heap, directory->block, directory->capacity * n * sizeof *block);
@@ -2448,15 +2402,6 @@ static rrci_gc_head *rrci_gc_head_of(rrc_object *ob)
     return (rrci_gc_head *)(void *)((char *)ob - RRC_OBJECT_PREFIX) - 1;
 }
 
-/* The size of the heads in front of an object, but for that of its size. */
-static size_t rrci_heads_size(const rrc_heap *heap, const rrc_type *type)
-{
-    size_t size = RRCI_DEBUG_HEAD + sizeof(rrci_gc_head) + RRC_OBJECT_PREFIX;
-    if (type->tp_basicsize == 0)
-        return RRC_OBJECT_PREFIX;
-    return RRCI_UNLIKELY(heap->layer_bytes > 0) && rrci_is_gc_type(type) ? size + heap->layer_bytes : size;
-}
-
 typedef union rrci_var_head {
     struct { size_t size, native; } is; /* of the whole block; elsewhere, when it was last measured */
     char alignment[16];
@@ -2465,7 +2410,10 @@ typedef union rrci_var_head {
 /* The size of all that is in front of an object. */
 static size_t rrci_bytes_before(const rrc_heap *heap, const rrc_type *type, int is_sized)
 {
-    return (is_sized ? sizeof(rrci_var_head) : 0) + rrci_heads_size(heap, type);
+    size_t size = RRCI_DEBUG_HEAD + sizeof(rrci_gc_head) + RRC_OBJECT_PREFIX + (is_sized ? sizeof(rrci_var_head) : 0);
+    if (type->tp_basicsize == 0)
+        return RRC_OBJECT_PREFIX;
+    return RRCI_UNLIKELY(heap->layer_bytes > 0) && rrci_is_gc_type(type) ? size + heap->layer_bytes : size;
 }
 
 static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
@@ -2477,15 +2425,12 @@ static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
 /* The memory of an object of rrc_new, with its heads. Returns 0 for others. */
 static inline size_t rrci_bytes_of(const rrc_heap *heap, rrc_object *ob)
 {
-    const rrc_type *type;
-    size_t heads;
-    if (rrci_is_freed(ob) || RRC_TYPE(ob) == NULL || RRC_TYPE(ob)->tp_basicsize == 0)
+    const rrc_type *type = rrci_is_freed(ob) ? NULL : RRC_TYPE(ob);
+    if (type == NULL || type->tp_basicsize == 0)
         return 0;
-    type = RRC_TYPE(ob);
-    heads = rrci_heads_size(heap, type);
-    if (!rrci_is_sized(ob, type))
-        return heads + type->tp_basicsize;
-    return ((const rrci_var_head *)(const void *)((const char *)ob - heads) - 1)->is.size;
+    return rrci_is_sized(ob, type)
+         ? ((const rrci_var_head *)(const void *)((const char *)ob - rrci_bytes_before(heap, type, 1)))->is.size
+         : rrci_bytes_before(heap, type, 0) + type->tp_basicsize;
 }
 
 #ifdef RRC_DEBUG
@@ -2499,11 +2444,6 @@ static uintptr_t rrci_debug_cookie(const rrc_object *ob)
 {
     return ~(uintptr_t)ob;
 }
-
-static int rrci_has_debug_head(rrc_object *ob)
-{
-    return RRC_TYPE(ob) != NULL && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL && RRC_TYPE(ob)->tp_basicsize > 0;
-}
 #endif
 
 /* For debug builds: did rrc_new make ob with another heap, or not at all although its type says so?
@@ -2512,7 +2452,7 @@ static int rrci_check_maker(const rrc_heap *heap, rrc_object *ob)
 {
 #ifdef RRC_DEBUG
     const rrci_debug_head *head;
-    if (!rrci_has_debug_head(ob))
+    if (!rrci_has_gc_head(ob))
         return RRC_OK;
     head = rrci_debug_head_of(ob);
     if ((head->is.cookie | 1) != rrci_debug_cookie(ob))
@@ -2528,10 +2468,9 @@ static int rrci_check_maker(const rrc_heap *heap, rrc_object *ob)
 static int rrci_refuse_foreign(const rrc_heap *heap, rrc_object *ob, const char *function, const char *result)
 {
     int code = rrci_check_maker(heap, ob);
-    if (code == RRC_ETYPE)
-        return rrci_error(heap, code, function, ob, NULL,
-                          "rrc_new did not make this object: the tp_basicsize of its type must be 0");
-    return code == RRC_OK ? code : rrci_error(heap, code, function, ob, NULL, result);
+    return code == RRC_OK ? code
+         : rrci_error(heap, code, function, ob, NULL, code == RRC_EHEAP ? result
+                      : "rrc_new did not make this object: the tp_basicsize of its type must be 0");
 }
 
 /* A hole in a list: an object was removed, and the others may not move. `next` is the place of the gray object
@@ -2556,8 +2495,8 @@ static int rrci_is_waiting(const rrci_gc_head *head)
     return rrci_gc_list(head) >= RRCI_WEAKREFS;
 }
 
-/* The search need not watch this tracked object any more. (What goes by its count is watched all the same, as may be all
-   at the end of the heap: see rrci_let_wait.) */
+/* The search need not watch this tracked object any more. (What goes by its count is watched all the same, as may be
+   all at the end of the heap: see rrci_let_wait.) */
 RRCI_ALWAYS_INLINE void rrci_unwatch(const rrc_heap *heap, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) < 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0
@@ -2565,16 +2504,11 @@ RRCI_ALWAYS_INLINE void rrci_unwatch(const rrc_heap *heap, rrc_object *ob)
         RRC_REFCNT(ob) &= INTPTR_MAX;
 }
 
-static RRCI_NOINLINE void rrci_tell_layer(rrc_heap *heap, rrc_object *ob, rrci_news news)
-{
-    heap->layer->news(heap, ob, news);
-}
-
 /* Tell the layer, if there is one. */
 RRCI_ALWAYS_INLINE void rrci_tell(rrc_heap *heap, rrc_object *ob, rrci_news news)
 {
     if (RRCI_UNLIKELY(RRCI_LISTENS(heap)))
-        rrci_tell_layer(heap, ob, news);
+        heap->layer->news(heap, ob, news);
 }
 
 /* (With a layer only.) Does the header hold this unlinked, tracked wrapper, as others refer to its foreign object? */
@@ -2587,13 +2521,6 @@ static void rrci_hold_for_others(rrc_heap *heap, rrc_object *ob, int on)
 {
     if (heap->layer != NULL)
         heap->layer->news(heap, ob, on ? RRCI_NEWS_KEEP : RRCI_NEWS_KEEP_NO_MORE);
-}
-
-/* Is the object in a list of garbage, or does it have the reference of that list already? */
-static int rrci_has_list_reference(const rrc_heap *heap, rrc_object *ob)
-{
-    const rrci_gc_head *head = rrci_gc_head_of(ob);
-    return rrci_is_waiting(head) || (head->is.word & RRCI_GC_SOON) != 0 || rrci_is_held_for_others(heap, ob);
 }
 
 /* Has the current search found the object alive? */
@@ -2636,10 +2563,12 @@ RRCI_ALWAYS_INLINE int rrci_is_in_tracked(rrc_object *ob)
     return rrci_is_gc_object(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED;
 }
 
-/* Does a list of garbage own a reference to ob? */
+/* Does the header own a reference to ob, that of a list of garbage? */
 static int rrci_is_listed(const rrc_heap *heap, rrc_object *ob)
 {
-    return rrci_is_tracked(ob) && rrci_has_list_reference(heap, ob);
+    return rrci_is_tracked(ob)
+        && (rrci_is_waiting(rrci_gc_head_of(ob)) || (rrci_gc_head_of(ob)->is.word & RRCI_GC_SOON) != 0
+            || rrci_is_held_for_others(heap, ob));
 }
 
 /* Is ob garbage that waits, or that was cleared? */
@@ -2733,7 +2662,7 @@ RRCI_ALWAYS_INLINE void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
     size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
     RRC_ASSERT(*rrci_ob_at(list, index) == ob);
     if (kind > RRCI_TRACKED)
-        heap->counters.pending_bytes -= rrci_bytes_of(heap, ob);
+        heap->stats.pending_bytes -= rrci_bytes_of(heap, ob);
     if (heap->tracked.walking > 0 || (kind == RRCI_TRACKED && rrci_is_searching(&heap->machine))) {
         *rrci_ob_at(list, index) = rrci_hole(head->is.refs);    /* (read only if ob is gray) */
         head->is.refs = 0;
@@ -2791,11 +2720,9 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     rrci_gc_head *head = rrci_gc_head_of(ob);
     if (rrci_is_finalizable(ob))
         heap->tracked.finalizable--;
-    if ((head->is.word & (RRCI_GC_UNCOLLECTABLE | RRCI_GC_CLEARED)) != 0) {
-        rrci_set_uncollectable(&heap->tracked, head, 0);
-        heap->counters.garbage += (head->is.word & RRCI_GC_CLEARED) != 0;
-        rrci_forget_cleared(&heap->tracked, head);
-    }
+    rrci_set_uncollectable(&heap->tracked, head, 0);
+    heap->stats.garbage += (head->is.word & RRCI_GC_CLEARED) != 0;
+    rrci_forget_cleared(&heap->tracked, head);
     if (heap->machine.alive > 0 && rrci_is_alive(&heap->machine, head))
         heap->machine.alive--;                  /* rrc_marked reported it before the collection began */
     rrci_gc_remove(heap, ob);
@@ -3082,8 +3009,8 @@ static uint32_t *rrci_take_group(const rrci_dict *dict, size_t number, uint32_t 
     return group;
 }
 
-/* Insert again what was taken, when the number of groups has changed: at to[1] if `bit` is 1 in the hash, else at to[0],
-   where the words of a group are empty from there on. `mask` had the bits of an index. */
+/* Insert again what was taken, when the number of groups has changed: at to[1] if `bit` is 1 in the hash, else at
+   to[0], where the words of a group are empty from there on. `mask` had the bits of an index. */
 static void rrci_insert_taken(const rrci_list *list, const uint32_t *taken, uint32_t mask, uint32_t bit, uint32_t **to)
 {
     const unsigned used = RRCI_IN_GROUP & ~rrci_group_match(taken, 0, ~(uint32_t)0);
@@ -3346,7 +3273,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
 static void rrci_note_queued(const rrc_heap *heap, rrc_object *ob, int is_queued)
 {
 #ifdef RRC_DEBUG
-    if (!rrci_is_freed(ob) && rrci_has_debug_head(ob) && rrci_check_maker(heap, ob) == RRC_OK)
+    if (!rrci_is_freed(ob) && rrci_has_gc_head(ob) && rrci_check_maker(heap, ob) == RRC_OK)
         rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob) ^ (uintptr_t)is_queued;
 #else
     (void)heap, (void)ob, (void)is_queued;
@@ -3364,7 +3291,7 @@ RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
     }
     queue->tail->queue.ob[queue->tail_index++] = ob;
     queue->count++;
-    heap->counters.pending_bytes += rrci_bytes_of(heap, ob);
+    heap->stats.pending_bytes += rrci_bytes_of(heap, ob);
     rrci_note_queued(heap, ob, 1);
 }
 
@@ -3392,7 +3319,7 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
         queue->head_index = 0;
         rrci_give_chunk(&heap->memory, chunk);
     }
-    heap->counters.pending_bytes -= rrci_bytes_of(heap, ob);
+    heap->stats.pending_bytes -= rrci_bytes_of(heap, ob);
     rrci_note_queued(heap, ob, 0);
     return ob;
 }
@@ -3649,7 +3576,7 @@ RRCI_ALWAYS_INLINE void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *
     *rrci_ob_at(to, index) = ob;
     rrci_gc_place(rrci_gc_head_of(ob), list, index);
     if (list > RRCI_TRACKED)            /* it waits there */
-        heap->counters.pending_bytes += rrci_bytes_of(heap, ob);
+        heap->stats.pending_bytes += rrci_bytes_of(heap, ob);
 }
 
 static void rrci_gc_move(rrc_heap *heap, rrci_gc_kind list, rrc_object *ob)
@@ -3752,20 +3679,6 @@ static size_t rrci_units_done(const rrci_search *search)
 {
     return (size_t)(search->max - search->end) + search->at;
 }
-
-/* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
-   two cache lines. (These are macros because gcc drops calls of functions that only prefetch. They take a hole, too:
-   see rrci_hole.) */
-#define RRCI_PREFETCH_HEADS(ob) \
-    do { \
-        RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head))); \
-        RRCI_PREFETCH((const char *)((uintptr_t)(ob) + sizeof(rrc_object) - 1)); \
-    } while (0)
-#define RRCI_PREFETCH_FIELDS(ob) \
-    do { \
-        RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head))); \
-        RRCI_PREFETCH((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) + 63)); \
-    } while (0)
 
 static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg)
 {
@@ -4132,7 +4045,7 @@ static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
     uintptr_t kept = head->is.word & RRCI_GC_KEPT;
-    int has_reference = rrci_has_list_reference(heap, ob);
+    int has_reference = rrci_is_listed(heap, ob);
     rrci_tell(heap, ob, RRCI_NEWS_ASIDE);
     rrci_hold_for_others(heap, ob, 0);
     rrci_whiten(&heap->machine, head);
@@ -4252,7 +4165,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
         rrc_touch(heap, (rrc_object *)(uintptr_t)type);
     }
     heap->counters.objects++;
-    heap->counters.object_bytes += size;
+    heap->stats.object_bytes += size;
     if (RRCI_UNLIKELY(type->tp_outside != NULL))
         heap->tracked.wrappers++;
     return ob;
@@ -4330,7 +4243,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     if (size > old_size)
         memset(memory + old_size, 0, size - old_size);
     ((rrci_var_head *)(void *)memory)->is.size = size;
-    heap->counters.object_bytes += size - old_size;
+    heap->stats.object_bytes += size - old_size;
     ob = (rrc_object *)(void *)(memory + before);
 #ifdef RRC_DEBUG
     rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob);
@@ -4344,7 +4257,7 @@ static void rrci_end_husk(rrc_heap *heap)
 {
     if (RRCI_UNLIKELY(heap->state == RRCI_HUSK) && heap->counters.objects <= 0 && heap->calls.depth == 0) {
         rrc_desc desc = heap->desc;
-        rrci_free(&desc, heap, sizeof *heap);
+        rrci_realloc(&desc, heap, sizeof *heap, 0);
     }
 }
 
@@ -4371,7 +4284,7 @@ static int rrci_is_owned(rrc_object *ob)
 {
 #ifdef RRC_DEBUG
     return rrci_is_deferred(ob) || (rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob)))
-        || (rrci_has_debug_head(ob) && (rrci_debug_head_of(ob)->is.cookie & 1) == 0);
+        || (rrci_has_gc_head(ob) && (rrci_debug_head_of(ob)->is.cookie & 1) == 0);
 #else
     (void)ob;
     return 0;
@@ -4417,12 +4330,12 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_free_block(rrc_heap *heap, rrc_object *ob, r
         call->ob = NULL;                /* what is at this address later is another object */
     if (RRCI_UNLIKELY(RRCI_LISTENS(heap)) && rrci_is_gc_type(type)
         && *(uint32_t *)(void *)(is_sized ? memory + sizeof(rrci_var_head) : memory) != 0)
-        rrci_tell_layer(heap, ob, RRCI_NEWS_FREED);
+        heap->layer->news(heap, ob, RRCI_NEWS_FREED);
     if (is_sized && ((rrci_var_head *)(void *)memory)->is.native > 0)
         rrc_native_bytes(heap, -(ptrdiff_t)((rrci_var_head *)(void *)memory)->is.native);
     if (type->tp_basicsize > 0) {
         heap->counters.objects--;
-        heap->counters.object_bytes -= size;
+        heap->stats.object_bytes -= size;
         if (RRCI_UNLIKELY(type->tp_outside != NULL))
             heap->tracked.wrappers--;
 #ifdef RRC_DEBUG
@@ -4432,7 +4345,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_free_block(rrc_heap *heap, rrc_object *ob, r
 #endif
 #endif
     }
-    rrci_free_memory(heap, memory, size);
+    rrci_heap_realloc(heap, memory, size, 0);
     return type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0 ? (rrc_object *)(uintptr_t)type : NULL;
 }
 
@@ -4489,7 +4402,7 @@ static void rrci_defer(rrc_heap *heap, rrc_object *ob)
     RRC_LINK(ob) = rrci_tagged(heap->waiting.later, RRCI_TAG_DEFERRED);
     heap->waiting.later = ob;
     heap->waiting.later_count++;
-    heap->counters.pending_bytes += rrci_bytes_of(heap, ob);
+    heap->stats.pending_bytes += rrci_bytes_of(heap, ob);
 }
 
 static rrc_object *rrci_take_deferred(rrc_heap *heap)
@@ -4497,7 +4410,7 @@ static rrc_object *rrci_take_deferred(rrc_heap *heap)
     rrc_object *ob = heap->waiting.later;
     heap->waiting.later = rrci_next_deferred(ob);
     heap->waiting.later_count--;
-    heap->counters.pending_bytes -= rrci_bytes_of(heap, ob);
+    heap->stats.pending_bytes -= rrci_bytes_of(heap, ob);
     RRC_LINK(ob) = NULL;
     return ob;
 }
@@ -4577,7 +4490,7 @@ static void rrci_untrack_dying(rrc_heap *heap, rrc_object *ob)
         rrci_event(heap, ob, RRCI_EVENT_DYING);
     if (RRCI_UNLIKELY(RRCI_LISTENS(heap)) && heap->waiting.running
         && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
-        heap->counters.garbage++;       /* (rrci_untrack counts cleared objects) */
+        heap->stats.garbage++;       /* (rrci_untrack counts cleared objects) */
     rrci_untrack(heap, ob);
 }
 
@@ -5065,7 +4978,7 @@ static RRCI_COLD void rrci_hold_by_link(rrc_heap *heap, rrc_object *ob)
         RRC_REFCNT(ob)--;
     }
     if (rrci_is_layers(heap, ob))
-        rrci_tell_layer(heap, ob, RRCI_NEWS_HELD);
+        heap->layer->news(heap, ob, RRCI_NEWS_HELD);
 }
 
 /* Make a link of which rrci_may_link has said that it may be made. */
@@ -5362,7 +5275,7 @@ static void rrci_add_to_burial(rrc_heap *heap, rrci_burial *burial, rrc_object *
         rrci_bury(heap, *place, function);
         burial->buried++;
     }
-    RRCI_PREFETCH_HEAD(ob);
+    RRCI_PREFETCH_HEADS(ob);
     *place = ob;
     burial->added++;
 }
@@ -6894,7 +6807,7 @@ static void rrci_note_search(rrc_heap *heap)
 {
     heap->machine.changed = 0;
     heap->machine.not_searched = 0;
-    heap->counters.searches++;
+    heap->stats.searches++;
     if (!rrci_all_alive(heap))
         heap->machine.search_every = 1;
     else if (heap->machine.search_every < RRCI_MOST_SEARCH_EVERY)
@@ -7134,7 +7047,7 @@ static void rrci_end_slices(rrc_heap *heap)
     heap->machine.plan = RRCI_UNDECIDED;
     heap->machine.alive = 0;
     heap->machine.unfound = heap->machine.white;
-    heap->counters.major_collections++;
+    heap->stats.major_collections++;
     rrci_leave_slices(heap);
 }
 
@@ -7308,7 +7221,7 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
     if (heap->links.crowded_out > 0)
         rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
-    heap->counters.minor_collections++;
+    heap->stats.minor_collections++;
     heap->state = heap->rest;
     return RRC_OK;
 }
@@ -7330,7 +7243,7 @@ static void rrci_free_major(rrc_heap *heap, int stay, const char *function)
     if (!heap->machine.to_demote)
         rrci_demote(heap);
     rrci_trim(heap, SIZE_MAX);
-    heap->counters.major_collections++;
+    heap->stats.major_collections++;
     heap->machine.host_reports = 0;
     heap->machine.plan = RRCI_UNDECIDED;
     heap->state = heap->rest;
@@ -7835,7 +7748,7 @@ static int rrci_do_queued(rrc_heap *heap)
     if (ob == NULL)
         return 0;
     if (queue->count > RRCI_AHEAD)
-        RRCI_PREFETCH_HEAD(*rrci_queued_at(queue, RRCI_AHEAD));
+        RRCI_PREFETCH_HEADS(*rrci_queued_at(queue, RRCI_AHEAD));
     rrci_drop_queued(heap, ob);
     return 1;
 }
@@ -8088,7 +8001,7 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
         || (rrci_is_started(heap) && heap->desc.collect == NULL))
         return 0;
     heap->machine.is_collecting = 1;
-    garbage = heap->counters.garbage;
+    garbage = heap->stats.garbage;
     for (round = 0; ; round++) {
         was_planned = heap->machine.plan == RRCI_NO_SEARCH;     /* the host may just end a collection of before */
         finalized = heap->counters.finalized;
@@ -8111,7 +8024,7 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
             break;
     }
     heap->machine.is_collecting = 0;
-    return heap->counters.garbage - garbage + heap->tracked.uncollectable;
+    return heap->stats.garbage - garbage + heap->tracked.uncollectable;
 }
 #endif
 
@@ -8175,7 +8088,7 @@ static rrc_heap *rrci_make_heap(const rrc_desc *desc, const char *config, const 
     memset(heap, 0, sizeof *heap);
     heap->desc = *desc;
     heap->p_userdata = desc->userdata;
-    heap->memory.bytes = sizeof *heap;
+    heap->stats.memory = sizeof *heap;
     heap->layer = layer;
     if (layer != NULL) {
         heap->layer_bytes = layer->bytes;
@@ -8469,7 +8382,7 @@ static void rrci_end_objects(rrc_heap *heap)
     do {
         ptrdiff_t objects = heap->counters.objects;
         finalized = heap->counters.finalized;
-        garbage = heap->counters.garbage;
+        garbage = heap->stats.garbage;
         parted = heap->counters.parted;
         heap->waiting.running = 0;              /* (what this search finds alive has not been cleared) */
         rrci_collect_c(heap, "rrc_heap_free");
@@ -8479,7 +8392,7 @@ static void rrci_end_objects(rrc_heap *heap)
             rounds_left--;
             searched += rrci_count_tracked(heap);
         }
-        goes_on = heap->counters.garbage != garbage || heap->counters.finalized != finalized
+        goes_on = heap->stats.garbage != garbage || heap->counters.finalized != finalized
                || heap->counters.parted != parted || rrci_is_in_doubt(heap);
         if (!goes_on && RRCI_HAS_WRAPPERS(heap) && !heap->waiting.parts_wrappers) {
             goes_on = 1;
@@ -8584,13 +8497,11 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
 
 RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change)
 {
-    size_t less = change < 0 ? (size_t)0 - (size_t)change : 0;
+    size_t sum;
     if (heap == NULL)
         return;
-    if (change >= 0)
-        heap->counters.native_bytes += (size_t)change;
-    else
-        heap->counters.native_bytes -= less < heap->counters.native_bytes ? less : heap->counters.native_bytes;
+    sum = heap->stats.native_bytes + (size_t)change;
+    heap->stats.native_bytes = change < 0 && sum > heap->stats.native_bytes ? 0 : sum;
     if (heap->desc.native_bytes != NULL)
         heap->desc.native_bytes(heap->desc.userdata, change);
 }
@@ -8623,6 +8534,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
         return rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, "rrc_get_stats", NULL, NULL, "");
     if (heap->state == RRCI_HUSK)
         return rrci_error(heap, RRC_ECLOSED, "rrc_get_stats", NULL, NULL, "");
+    *stats = heap->stats;
     stats->p_young = heap->links.list[RRCI_P_YOUNG].count;
     stats->p_old = heap->links.list[RRCI_P_OLD].count;
     stats->o_young = heap->links.list[RRCI_O_YOUNG].count;
@@ -8631,15 +8543,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->tracked = rrci_count_tracked(heap) - heap->tracked.holes - heap->tracked.waiting_holes;
     stats->uncollectable = heap->tracked.uncollectable;
     stats->finalizable = heap->tracked.finalizable;
-    stats->garbage = heap->counters.garbage;
     stats->objects = heap->counters.objects > 0 ? (size_t)heap->counters.objects : 0;
-    stats->object_bytes = heap->counters.object_bytes;
-    stats->pending_bytes = heap->counters.pending_bytes;
-    stats->native_bytes = heap->counters.native_bytes;
-    stats->minor_collections = heap->counters.minor_collections;
-    stats->major_collections = heap->counters.major_collections;
-    stats->searches = heap->counters.searches;
-    stats->memory = heap->memory.bytes;
     return RRC_OK;
 }
 
@@ -8647,24 +8551,25 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
 typedef struct rrci_checker {
     rrc_heap *heap;
     int code;                   /* of the first error */
-    size_t queued, bytes;       /* objects that wait for their dealloc, and the memory of all that waits */
+    ptrdiff_t queued;           /* objects that wait for their dealloc, and were not found yet */
+    size_t bytes;               /* the memory of all that waits */
 } rrci_checker;
+
+static void rrci_note_code(rrci_checker *checker, int code)
+{
+    checker->code = checker->code == RRC_OK ? code : checker->code;
+}
 
 static void rrci_found(rrci_checker *checker, int code, rrc_object *ob, rrc_gcref p, const char *detail)
 {
-    rrci_error(checker->heap, code, "rrc_check", ob, p, detail);
-    if (checker->code == RRC_OK)
-        checker->code = code;
+    rrci_note_code(checker, rrci_error(checker->heap, code, "rrc_check", ob, p, detail));
 }
 
 static void rrci_check_outside(rrci_checker *checker, rrc_object *ob)
 {
     intptr_t count = rrci_is_wrapper(checker->heap, ob) ? rrci_call_outside(checker->heap, ob) : 0;
-    if (count >= 0)
-        return;
-    rrci_outside_error(checker->heap, "rrc_check", ob, count);
-    if (checker->code == RRC_OK)
-        checker->code = RRC_EOUTSIDE;
+    if (count < 0)
+        rrci_note_code(checker, rrci_outside_error(checker->heap, "rrc_check", ob, count));
 }
 
 /* Check one link: I1, I2 and its generation. */
@@ -8683,10 +8588,8 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
         rrci_found(checker, RRC_EFREED, ob, link->p, "the object is still linked");
         return;
     }
-    if (RRCI_COUNT(ob) < RRC_REFCNT_FROM_PYPY || rrci_has_two_biases(ob)) {
-        int code = rrci_refcount_error(heap, "rrc_check", ob, link->p);
-        checker->code = checker->code == RRC_OK ? code : checker->code;
-    }
+    if (!rrci_is_linked_ob(ob) || rrci_has_two_biases(ob))
+        rrci_note_code(checker, rrci_refcount_error(heap, "rrc_check", ob, link->p));
     if (!rrci_is_tracked(ob))
         rrci_check_outside(checker, ob);
     if (RRC_LINK(ob) != link->p)
@@ -8768,21 +8671,12 @@ static int rrci_each_queued(rrc_heap *heap, rrc_visitproc visit, void *arg)
 static int rrci_check_queued(rrc_object *ob, void *arg)
 {
     rrci_checker *checker = (rrci_checker *)arg;
-    const rrci_waiting *waiting = &checker->heap->waiting;
     checker->bytes += rrci_bytes_of(checker->heap, ob);
     if (rrci_is_freed(ob))
         rrci_found(checker, RRC_EFREED, ob, NULL, "the object still waits for its dealloc");
     else if (RRCI_COUNT(ob) < 1)
         rrci_found(checker, RRC_EREFCNT, ob, NULL, "the reference of an object that waits for its dealloc was dropped");
-    return ++checker->queued > waiting->queue.count + waiting->later_count;
-}
-
-static void rrci_check_queue(rrci_checker *checker)
-{
-    const rrci_waiting *waiting = &checker->heap->waiting;
-    rrci_each_queued(checker->heap, rrci_check_queued, checker);
-    if (checker->queued != waiting->queue.count + waiting->later_count)
-        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
+    return --checker->queued < 0;
 }
 
 #ifndef RRC_NO_CYCLES
@@ -8810,12 +8704,11 @@ static int rrci_each_linked(rrc_heap *heap, rrc_visitproc visit, void *arg)
 static int rrci_check_explained(rrc_object *ob, void *arg)
 {
     rrci_search *search = (rrci_search *)arg;
-    rrci_gc_head *head = rrci_gc_head_of(ob);
     if (!rrci_has_gc_head(ob))
         return 0;
-    if (!search->is_wrong && head->is.refs != 0 && rrci_unexplained(search, ob) < 0)
+    if (!search->is_wrong && rrci_gc_head_of(ob)->is.refs != 0 && rrci_unexplained(search, ob) < 0)
         rrci_too_many_visits(search, ob);
-    head->is.refs = 0;
+    rrci_gc_head_of(ob)->is.refs = 0;
     return 0;
 }
 
@@ -8919,7 +8812,10 @@ RRC_API int rrc_check(rrc_heap *heap)
     }
     if (checker.code == RRC_OK)
         rrci_check_single_links(&checker);
-    rrci_check_queue(&checker);
+    checker.queued = (ptrdiff_t)(heap->waiting.queue.count + heap->waiting.later_count);
+    rrci_each_queued(heap, rrci_check_queued, &checker);
+    if (checker.queued != 0)
+        rrci_found(&checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
 #ifndef RRC_NO_CYCLES
     if (heap->tracked.walking == 0) {
         rrci_check_tracked(&checker);
@@ -8928,7 +8824,7 @@ RRC_API int rrc_check(rrc_heap *heap)
     }
 #endif
     if (checker.code == RRC_OK && !(RRCI_CYCLES && heap->tracked.walking > 0)
-        && checker.bytes != heap->counters.pending_bytes)
+        && checker.bytes != heap->stats.pending_bytes)
         rrci_found(&checker, RRC_ECORRUPT, NULL, NULL,
                    "the size or the type of an object has changed while it waited for rrc_run_pending");
     rrci_check_reserves(&checker);
@@ -9049,29 +8945,26 @@ static unsigned rrci_kind_of_link(rrc_heap *heap, rrc_object *ob)
          : ((spot.list - heap->links.list) & RRCI_O) != 0 ? RRC_IS_O_LINKED : RRC_IS_P_LINKED;
 }
 
+static unsigned rrci_if(int condition, unsigned is)
+{
+    return condition ? is : 0;
+}
+
 static unsigned rrci_what_is(rrc_heap *heap, rrc_object *ob)
 {
-    unsigned is = rrci_kind_of_link(heap, ob), is_static = RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL;
-    if (is != 0 && rrci_link_holds(heap, ob))
-        is |= RRC_IS_HELD_BY_P;
-    if ((is & RRC_IS_P_LINKED) != 0
-        || ((is & RRC_IS_O_LINKED) != 0
-            && (RRC_HOST_HAS_STATE(heap, RRC_LINK(ob)) || rrci_outside(heap, ob) > 0)))
-        is |= RRC_HOLDS_P;
-    if (is_static)
-        is |= RRC_IS_STATIC;
-    else if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT)
-        is |= RRC_IS_LIGHT;
-    if (rrci_is_tracked(ob))
-        is |= rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED ? RRC_IS_TRACKED | RRC_IS_WAITING : RRC_IS_TRACKED;
-    if (rrci_is_uncollectable(ob))
-        is |= RRC_IS_UNCOLLECTABLE;
-    if (rrc_gc_is_finalized(heap, ob))
-        is |= RRC_IS_FINALIZED;
-    if (rrci_is_wrapper(heap, ob))
-        is |= RRC_IS_WRAPPER;
-    if (rrci_is_layers(heap, ob))
-        is |= RRC_IS_WEAK;
+    unsigned is = rrci_kind_of_link(heap, ob);
+    int is_static = RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL;
+    int has_state = is == RRC_IS_O_LINKED && (RRC_HOST_HAS_STATE(heap, RRC_LINK(ob)) || rrci_outside(heap, ob) > 0);
+    is |= rrci_if(is != 0 && rrci_link_holds(heap, ob), RRC_IS_HELD_BY_P)
+        | rrci_if(is == RRC_IS_P_LINKED || has_state, RRC_HOLDS_P)
+        | rrci_if(is_static, RRC_IS_STATIC)
+        | rrci_if(!is_static && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT, RRC_IS_LIGHT)
+        | rrci_if(rrci_is_tracked(ob), RRC_IS_TRACKED)
+        | rrci_if(rrci_is_tracked(ob) && !rrci_is_in_tracked(ob), RRC_IS_WAITING)
+        | rrci_if(rrci_is_uncollectable(ob), RRC_IS_UNCOLLECTABLE)
+        | rrci_if(rrc_gc_is_finalized(heap, ob), RRC_IS_FINALIZED)
+        | rrci_if(rrci_is_wrapper(heap, ob), RRC_IS_WRAPPER)
+        | rrci_if(rrci_is_layers(heap, ob), RRC_IS_WEAK);
     return is;
 }
 
@@ -9127,14 +9020,7 @@ RRC_API void *rrc_realloc(rrc_heap *heap, void *memory, size_t old_size, size_t 
                 NULL, NULL, "");
         return NULL;
     }
-    if (new_size == 0) {
-        rrci_free_table(heap, memory, old_size);
-        return NULL;
-    }
-    memory = rrci_heap_realloc(heap, memory, old_size, new_size);
-    if (memory != NULL)
-        heap->memory.bytes += new_size - old_size;
-    return memory;
+    return rrci_resize_table(heap, memory, old_size, new_size);
 }
 
 #endif /* RAWREFCOUNT_IMPLEMENTATION */

@@ -1559,7 +1559,7 @@ static void freed_in_the_queue(void)
     saved = *THING(ob);
     memset(poison, RRCI_POISON, sizeof poison);
     memset(THING(ob), RRCI_POISON, sizeof(thing));
-    heap->counters.pending_bytes = 0;
+    heap->stats.pending_bytes = 0;
     check_ptr(rrci_dequeue(heap), ob);
     check(memcmp(THING(ob), poison, sizeof poison) == 0);
     *THING(ob) = saved;

@@ -1562,7 +1562,7 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
     if ((kind & RRC_P) != 0)
         rrci_mirror_p_linked(heap, ob);
     if ((kind & RRC_GIVE) != 0 && ((kind & RRC_P) != 0 || node != NULL) && !rrci_is_held(ob))
-        rrci_tell_layer(heap, ob, RRCI_NEWS_LET_GO);
+        heap->layer->news(heap, ob, RRCI_NEWS_LET_GO);
     return RRC_OK;
 }
 
