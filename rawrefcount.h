@@ -582,7 +582,7 @@ typedef struct rrc_desc {
 
     /* Is p in the young generation? The header asks when a link is made. The free functions ask with the new address of
        each young survivor: if p is still young, so is the link. Between collections the answer for a linked p must not
-       change (but see demotes). NULL: no generations. */
+       change (but see demotes). A closed heap does not ask. NULL: no generations. */
     int (*is_young)(void *userdata, rrc_gcref p);
 
     /* Return the address of a field of p that the header owns: "the ob of p's P link". The host sets the field to NULL
@@ -1404,7 +1404,7 @@ int strcmp(const char *a, const char *b);
 #endif
 
 #ifdef RRC_HOST_IS_YOUNG
-#define RRCI_HAS_GENERATIONS(heap) 1
+#define RRCI_HAS_GENERATIONS(heap) ((heap)->layer == NULL)
 #else
 #define RRCI_HAS_GENERATIONS(heap) ((heap)->desc.is_young != NULL)
 #define RRC_HOST_IS_YOUNG(heap, p) ((heap)->desc.is_young((heap)->desc.userdata, (p)))

@@ -368,7 +368,7 @@ extern "C" {
    stage passes. In RRCI_STEP_EXPLAIN to RRCI_STEP_SEARCH heap->rest is RRCI_LAYER_RESTS.
 
    RRCI_NO_STEP          No step is open.
-   RRCI_STEP_DEATHS      Links from the cursor on, of this list and the former one, are dissolved if p died.
+   RRCI_STEP_DEATHS      P links from the cursor on are dissolved if p died.
    RRCI_STEP_DEAD_NODES  The same holds for all P links. From the cursor on, dead edge nodes are forgotten.
    RRCI_STEP_EXPLAIN     Tracked objects before the cursor have visited. heap->machine.stage is RRCI_EXPLAIN.
    RRCI_STEP_SIFT        The same holds for all, and all references are explained. Of the objects before the cursor, only
@@ -377,8 +377,7 @@ extern "C" {
                          RRCI_DRAIN, RRCI_FINALIZABLE, RRCI_ASIDE.
    RRCI_STEP_MIRROR      From the cursor on, edge nodes are up to date.
    RRCI_STEP_RELEASE     All are. From the cursor on, weak objects have no anchor.
-   RRCI_STEP_RELEASE_P   The same holds for all tracked objects, and for the P links from the cursor on, of this list
-                         and the former one.
+   RRCI_STEP_RELEASE_P   The same holds for all tracked objects, and for the P links from the cursor on.
    RRCI_STEP_TRIM        The same holds for all objects. Spare memory is given back. */
 typedef enum rrci_step_stage {
     RRCI_NO_STEP, RRCI_STEP_DEATHS, RRCI_STEP_DEAD_NODES, RRCI_STEP_EXPLAIN, RRCI_STEP_SIFT, RRCI_STEP_SEARCH,
@@ -983,11 +982,11 @@ static size_t rrci_units_left(const rrci_search *search)
     return (size_t)search->end - search->at;
 }
 
-/* Ask the host about the links of heap->machine.passing, from heap->machine.cursor down. */
+/* Ask the host about the P links, from heap->machine.cursor down. */
 static void rrci_find_dead_links(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    rrci_list *list = &heap->links.list[heap->machine.passing];
+    rrci_list *list = &heap->links.list[RRCI_P_OLD];
     size_t end = heap->machine.cursor < list->count ? heap->machine.cursor : list->count;
     rrci_sweeper sweeper;
     rrci_begin_sweep(&sweeper, heap, list, search->max != INTPTR_MAX, search->function);
@@ -1447,7 +1446,7 @@ static void rrci_release_linked(rrci_search *search, const rrci_link *link)
 static void rrci_release_links(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->links.list[heap->machine.passing];
+    const rrci_list *list = &heap->links.list[RRCI_P_OLD];
     if (heap->machine.cursor > list->count)
         heap->machine.cursor = list->count;
     for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->end--) {
@@ -1634,22 +1633,11 @@ RRC_API void rrc_cell_bury_all(rrc_heap *heap)
 #define RRCI_MOST_CYCLES ((size_t)64)
 #define RRCI_CYCLES_OF_A_DEATH 3
 
-/* Begin a stage that passes both lists of P links. To the core this is no search. */
+/* Begin a stage that passes the P links downwards. To the core this is no search. */
 static void rrci_begin_stage_on_links(rrc_heap *heap, rrci_step_stage stage)
 {
     rrci_closed(heap)->step.stage = stage;
-    rrci_begin_links(heap, RRCI_LAYER, RRCI_P_YOUNG);
-}
-
-/* Has it passed them? Begin with the second list after the first one. */
-static int rrci_has_passed_links(rrc_heap *heap)
-{
-    if (heap->machine.cursor > 0)
-        return 0;
-    if (heap->machine.passing == RRCI_P_OLD)
-        return 1;
     rrci_begin_links(heap, RRCI_LAYER, RRCI_P_OLD);
-    return 0;
 }
 
 /* ... or one that passes the tracked objects downwards. */
@@ -1785,7 +1773,7 @@ static void rrci_do_stage(rrci_weighing *weighing)
     switch (closed->step.stage) {
     case RRCI_STEP_DEATHS:
         rrci_find_dead_links(search);
-        if (rrci_has_passed_links(heap))
+        if (heap->machine.cursor == 0)
             rrci_begin_stage_downwards(heap, RRCI_STEP_DEAD_NODES);
         break;
     case RRCI_STEP_DEAD_NODES:
@@ -1838,7 +1826,7 @@ static void rrci_do_stage(rrci_weighing *weighing)
         break;
     case RRCI_STEP_RELEASE_P:
         rrci_release_links(search);
-        if (rrci_has_passed_links(heap))
+        if (heap->machine.cursor == 0)
             closed->step.stage = RRCI_STEP_TRIM;
         break;
     default:                    /* RRCI_STEP_TRIM */
@@ -2033,6 +2021,7 @@ RRC_API size_t rrc_closed_collect_in_order(rrc_heap *heap)
 static void rrci_mirror_end(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
+    rrci_list *links = &heap->links.list[RRCI_P_OLD];
     size_t i;
     int kind;
     closed->step.code = RRC_OK;
@@ -2048,19 +2037,17 @@ static void rrci_mirror_end(rrc_heap *heap)
             rrci_mirror_head_of(ob)->is.node = 0;
             rrci_forget_listed(heap, rrci_mirror_head_of(ob));
         }
-    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
-        for (i = 0; i < heap->links.list[kind].count; i++)
-            rrc_touch(heap, rrci_at(&heap->links.list[kind], i)->ob);
+    for (i = 0; i < links->count; i++)
+        rrc_touch(heap, rrci_at(links, i)->ob);
     closed->node_count = 0;
     heap->listens = 0;                  /* no link tells the layer any more */
-    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
-        for (i = heap->links.list[kind].count; i-- > 0;) {
-            rrc_object *ob = rrci_at(&heap->links.list[kind], i)->ob;
-            int is_lost = rrci_is_weak(ob);
-            rrci_clear_weak(ob);
-            if (is_lost)
-                rrci_dissolve(heap, rrci_spot_at(&heap->links.list[kind], i), 1, "rrc_heap_free");
-        }
+    for (i = links->count; i-- > 0;) {
+        rrc_object *ob = rrci_at(links, i)->ob;
+        int is_lost = rrci_is_weak(ob);
+        rrci_clear_weak(ob);
+        if (is_lost)
+            rrci_dissolve(heap, rrci_spot_at(links, i), 1, "rrc_heap_free");
+    }
 }
 
 /* ---- checks ---- */
@@ -2233,6 +2220,7 @@ RRC_API rrc_heap *rrci_closed_new(const rrc_desc *desc, const rrc_closed_desc *c
     copy = *desc;
     copy.survivor = rrci_live_cell;
     copy.parted = rrci_part_cell;
+    copy.is_young = NULL;
     heap = rrci_make_heap(&copy, config, &rrci_closed_layer, function);
     if (heap == NULL)
         return NULL;
