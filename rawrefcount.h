@@ -5236,56 +5236,6 @@ static void rrci_trace_lists(rrc_heap *heap, int age, const char *function)
     }
 }
 
-/* A sweep keeps the dictionary of its list exact. It makes single changes as long as these are few.
-   If there are more, it fills the dictionary anew at the end. */
-typedef struct rrci_dict_upkeep {
-    size_t changes_left;
-    char   keep;
-    char   refill;
-} rrci_dict_upkeep;
-
-static void rrci_begin_upkeep(rrci_dict *dict, rrci_dict_upkeep *upkeep, size_t changes)
-{
-    upkeep->changes_left = changes;
-    upkeep->keep = !dict->optional || dict->asked;
-    upkeep->refill = 0;
-    dict->asked = 0;
-}
-
-/* May the caller make one more change? If not, the dictionary is off. */
-static int rrci_upkeep_change(rrci_dict *dict, rrci_dict_upkeep *upkeep)
-{
-    if (!dict->on || upkeep->changes_left-- > 0)
-        return dict->on;
-    upkeep->refill = upkeep->keep;
-    dict->on = 0;
-    return 0;
-}
-
-/* Objects whose p died. Each is buried some time later, when its head has been fetched. */
-typedef struct rrci_burial {
-    rrc_object *ob[RRCI_SEGMENT];
-    size_t added, buried;
-} rrci_burial;
-
-static void rrci_add_to_burial(rrc_heap *heap, rrci_burial *burial, rrc_object *ob, const char *function)
-{
-    rrc_object **place = &burial->ob[burial->added % RRCI_SEGMENT];
-    if (burial->added - burial->buried == RRCI_SEGMENT) {
-        rrci_bury(heap, *place, function);
-        burial->buried++;
-    }
-    RRCI_PREFETCH_HEADS(ob);
-    *place = ob;
-    burial->added++;
-}
-
-static void rrci_end_burial(rrc_heap *heap, rrci_burial *burial, const char *function)
-{
-    for (; burial->buried < burial->added; burial->buried++)
-        rrci_bury(heap, burial->ob[burial->buried % RRCI_SEGMENT], function);
-}
-
 #ifdef RRC_DEBUG
 static void rrci_not_marked(rrc_heap *heap, const rrci_link *link, const char *function)
 {
@@ -5342,24 +5292,43 @@ static void rrci_check_distinct(rrc_heap *heap, const rrci_list *list, const cha
 }
 #endif
 
-/* The state of a sweep. */
+/* The state of a sweep, which keeps the dictionary of its list exact. It makes single changes as long as these are few.
+   If there are more, it fills the dictionary anew at the end. */
 typedef struct rrci_sweeper {
-    rrc_heap        *heap;
-    rrci_list       *list;
-    const char      *function;
-    rrci_dict_upkeep upkeep;
-    rrci_burial      burial;
-    char             in_slices;     /* p's do not move; 2: new addresses are not known yet */
+    rrc_heap   *heap;
+    rrci_list  *list;
+    const char *function;
+    size_t      changes_left;
+    char        keeps_dict;         /* it was on, and has been used */
+    char        in_slices;          /* p's do not move; 2: new addresses are not known yet */
+    rrc_object *ob[RRCI_SEGMENT];   /* those whose p died, until their heads have been fetched */
+    size_t      dead, buried;
 } rrci_sweeper;
+
+/* May one more change be made in the dictionary? If not, it is off. */
+static int rrci_may_change_dict(rrci_sweeper *sweeper)
+{
+    rrci_dict *dict = &sweeper->list->dict;
+    dict->on = dict->on && sweeper->changes_left-- > 0;
+    return dict->on;
+}
+
+static void rrci_bury_some(rrci_sweeper *sweeper, size_t end)
+{
+    for (; sweeper->buried < end; sweeper->buried++)
+        rrci_bury(sweeper->heap, sweeper->ob[sweeper->buried % RRCI_SEGMENT], sweeper->function);
+}
 
 /* The p of record `index` died. */
 static void rrci_sweep_dead(rrci_sweeper *sweeper, size_t index)
 {
-    rrci_list *list = sweeper->list;
-    const rrci_link link = *rrci_at(list, index);
-    rrci_upkeep_change(&list->dict, &sweeper->upkeep);
-    rrci_drop_link(sweeper->heap, rrci_spot_at(list, index));
-    rrci_add_to_burial(sweeper->heap, &sweeper->burial, link.ob, sweeper->function);
+    rrc_object *ob = rrci_at(sweeper->list, index)->ob;
+    rrci_may_change_dict(sweeper);
+    rrci_drop_link(sweeper->heap, rrci_spot_at(sweeper->list, index));
+    if (sweeper->dead >= RRCI_SEGMENT)
+        rrci_bury_some(sweeper, sweeper->dead - RRCI_SEGMENT + 1);
+    RRCI_PREFETCH_HEADS(ob);
+    sweeper->ob[sweeper->dead++ % RRCI_SEGMENT] = ob;
 }
 
 /* The p of record `index` is at q now. */
@@ -5367,7 +5336,7 @@ static void rrci_sweep_moved(rrci_sweeper *sweeper, size_t index, rrc_gcref q)
 {
     rrci_list *list = sweeper->list;
     rrci_link *link = rrci_at(list, index);
-    int change = rrci_upkeep_change(&list->dict, &sweeper->upkeep);
+    int change = rrci_may_change_dict(sweeper);
     if (change)
         rrci_dict_remove(rrci_spot_at(list, index));
     link->p = q;
@@ -5422,8 +5391,8 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
             }
         }
     }
-    heap->machine.changed += sweeper->burial.added;
-    rrci_end_burial(heap, &sweeper->burial, sweeper->function);
+    heap->machine.changed += sweeper->dead;
+    rrci_bury_some(sweeper, sweeper->dead);
     return first;
 }
 
@@ -5433,10 +5402,11 @@ static void rrci_begin_sweep(rrci_sweeper *sweeper, rrc_heap *heap, rrci_list *l
     sweeper->heap = heap;
     sweeper->list = list;
     sweeper->function = function;
-    sweeper->burial.added = sweeper->burial.buried = 0;
+    sweeper->dead = sweeper->buried = 0;
     sweeper->in_slices = (char)in_slices;
-    /* (Slices refill nothing.) */
-    rrci_begin_upkeep(&list->dict, &sweeper->upkeep, in_slices ? SIZE_MAX : list->count / 32 + 1);
+    sweeper->changes_left = in_slices ? SIZE_MAX : list->count / 32 + 1;        /* (slices refill nothing) */
+    sweeper->keeps_dict = list->dict.on && (!list->dict.optional || list->dict.asked);
+    list->dict.asked = 0;
 }
 
 /* Apply the rule to all links. */
@@ -5445,7 +5415,7 @@ static void rrci_sweep(rrc_heap *heap, rrci_list *list, const char *function)
     rrci_sweeper sweeper;
     rrci_begin_sweep(&sweeper, heap, list, 0, function);
     rrci_sweep_part(&sweeper, list->count, SIZE_MAX);
-    if (sweeper.upkeep.refill)
+    if (sweeper.keeps_dict && !list->dict.on)
         rrci_dict_fill(list, 0);
 }
 
@@ -5854,6 +5824,16 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_next_ob(const rrci_list *list, size_t index,
     return **place;
 }
 
+/* The object of RRCI_TRACKED at *index, or the next one; NULL if that was the last one. */
+static rrc_object *rrci_next_tracked(const rrc_heap *heap, size_t *index)
+{
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    rrc_object *ob = NULL;
+    for (; *index < list->count && (ob == NULL || rrci_is_hole(ob)); ++*index)
+        ob = *rrci_ob_at(list, *index);
+    return ob != NULL && !rrci_is_hole(ob) ? ob : NULL;
+}
+
 /* Have all tracked objects been found alive? */
 static int rrci_all_found(const rrc_heap *heap)
 {
@@ -6089,17 +6069,20 @@ static int rrci_reports_all(const rrc_heap *heap)
     return heap->machine.host_reports == RRCI_REPORTS || (heap->machine.host_reports == 0 && heap->desc.reports_marks);
 }
 
-/* The host marked p of ob without a report. If it reports at all, that was a mistake. */
-static void rrci_note_missing_report(const rrci_search *search, rrc_object *ob)
+/* The link at *index of the list *kind, or the next one, also of the lists that follow; NULL if that was the last one.
+   What later links refer to is prefetched. */
+static const rrci_link *rrci_next_link(const rrc_heap *heap, int *kind, size_t *index)
 {
-#ifdef RRC_DEBUG
-    rrc_heap *heap = search->heap;
-    if (!search->is_early && rrci_reports_all(heap))
-        rrci_error(heap, RRC_EHOOK, search->function, ob, RRC_LINK(ob),
-                   "the host marked p, but did not report it by rrc_marked");
-#else
-    (void)search, (void)ob;
-#endif
+    for (; *kind < RRCI_LISTS; ++*kind, *index = 0) {
+        const rrci_list *list = &heap->links.list[*kind];
+        if (*index + RRCI_SEGMENT < list->count) {
+            RRCI_PREFETCH(rrci_at(list, *index + RRCI_SEGMENT)->p);
+            RRCI_PREFETCH_HEADS(rrci_at(list, *index + RRCI_SEGMENT)->ob);
+        }
+        if (*index < list->count)
+            return rrci_at(list, (*index)++);
+    }
+    return NULL;
 }
 
 /* Look for tracked objects that are not found although the host has marked their p's. Returns one of them, or NULL.
@@ -6107,25 +6090,16 @@ static void rrci_note_missing_report(const rrci_search *search, rrc_object *ob)
 static rrc_object *rrci_look_for_marked(rrc_heap *heap, int finds)
 {
     rrc_object *marked = NULL;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
-        const rrci_list *list = &heap->links.list[kind];
-        size_t first, i;
-        for (first = 0; first < list->count; first += RRCI_SEGMENT) {
-            const rrci_link *link = rrci_at(list, first);
-            const rrci_link *ahead = first + RRCI_SEGMENT < list->count ? rrci_at(list, first + RRCI_SEGMENT) : link;
-            for (i = rrci_segment_count(list, first); i > 0; i--, link++, ahead++) {
-                RRCI_PREFETCH(ahead->p);
-                RRCI_PREFETCH_HEADS(ahead->ob);
-                if (!rrci_is_in_tracked(link->ob) || rrci_is_alive(&heap->machine, rrci_gc_head_of(link->ob))
-                    || RRC_HOST_SURVIVOR(heap, link->p) == NULL)
-                    continue;
-                marked = link->ob;
-                if (!finds)
-                    return marked;
-                rrci_make_alive(heap, marked, heap->machine.keeping);
-            }
-        }
+    const rrci_link *link;
+    size_t i = 0;
+    int kind = 0;
+    while ((link = rrci_next_link(heap, &kind, &i)) != NULL && (finds || marked == NULL)) {
+        if (!rrci_is_in_tracked(link->ob) || rrci_is_alive(&heap->machine, rrci_gc_head_of(link->ob))
+            || RRC_HOST_SURVIVOR(heap, link->p) == NULL)
+            continue;
+        marked = link->ob;
+        if (finds)
+            rrci_make_alive(heap, marked, heap->machine.keeping);
     }
     return marked;
 }
@@ -6141,8 +6115,9 @@ static int rrci_ask_host(rrci_search *search)
             && !(RRCI_CHECKS && heap->machine.stage == RRCI_DRAIN && !search->is_early)))
         return 0;
     reached = rrci_look_for_marked(heap, 1);
-    if (reached != NULL)
-        rrci_note_missing_report(search, reached);
+    if (reached != NULL && RRCI_CHECKS && !search->is_early && rrci_reports_all(heap))
+        rrci_error(heap, RRC_EHOOK, search->function, reached, RRC_LINK(reached),
+                   "the host marked p, but did not report it by rrc_marked");
     return reached != NULL;
 }
 
@@ -6180,28 +6155,20 @@ static int rrci_is_held_after_all(rrci_search *search, rrc_object *ob)
 static int rrci_weigh_tracked(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
-    rrc_object **place = NULL;
+    rrc_object *ob;
     int found = 0;
     size_t i;
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = rrci_next_ob(list, i, &place);
-        if (!rrci_is_hole(ob) && !rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)))
+    for (i = 0; (ob = rrci_next_tracked(heap, &i)) != NULL;)
+        if (rrci_is_white(heap, ob))
             rrci_gc_head_of(ob)->is.refs = 0;
-    }
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = rrci_next_ob(list, i, &place);
-        if (!rrci_is_hole(ob) && !rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)))
+    for (i = 0; (ob = rrci_next_tracked(heap, &i)) != NULL;)
+        if (rrci_is_white(heap, ob))
             rrci_traverse(search, ob, rrci_visit_weigh);
-    }
-    for (i = 0; i < list->count && !search->is_wrong; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (!rrci_is_hole(ob) && !rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)) && rrci_is_wrapper(heap, ob)
-            && rrci_is_held_after_all(search, ob)) {
+    for (i = 0; !search->is_wrong && (ob = rrci_next_tracked(heap, &i)) != NULL;)
+        if (rrci_is_white(heap, ob) && rrci_is_wrapper(heap, ob) && rrci_is_held_after_all(search, ob)) {
             rrci_make_alive(heap, ob, 0);
             found = 1;
         }
-    }
     return found;
 }
 
@@ -6209,26 +6176,23 @@ static int rrci_weigh_tracked(rrci_search *search)
 static int rrci_weigh_links(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    int kind, found = 0;
-    size_t i;
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->links.list[kind].count && !search->is_wrong; i++) {
-            const rrci_link *link = rrci_at(&heap->links.list[kind], i);
-            rrc_object *ob = link->ob;
-            if (i + RRCI_SEGMENT < heap->links.list[kind].count)
-                RRCI_PREFETCH_HEADS(rrci_at(&heap->links.list[kind], i + RRCI_SEGMENT)->ob);
-            if (!rrci_is_linked_ob(ob) || !rrci_is_wrapper(heap, ob))
-                continue;
-            if (heap->machine.searched && rrci_is_white(heap, ob)) {
-                if (!rrci_is_tracked(ob) && rrci_is_held_after_all(search, ob)) {
-                    rrci_reach_linked(heap, ob);
-                    found = 1;
-                }
-            } else if (rrci_outside(heap, ob) > 0 && RRC_HOST_SURVIVOR(heap, link->p) == NULL) {
-                RRC_HOST_TRACE(heap, link->p);
-                found |= !search->is_early;
+    const rrci_link *link;
+    size_t i = 0;
+    int kind = 0, found = 0;
+    while (!search->is_wrong && (link = rrci_next_link(heap, &kind, &i)) != NULL) {
+        rrc_object *ob = link->ob;
+        if (!rrci_is_linked_ob(ob) || !rrci_is_wrapper(heap, ob))
+            continue;
+        if (heap->machine.searched && rrci_is_white(heap, ob)) {
+            if (!rrci_is_tracked(ob) && rrci_is_held_after_all(search, ob)) {
+                rrci_reach_linked(heap, ob);
+                found = 1;
             }
+        } else if (rrci_outside(heap, ob) > 0 && RRC_HOST_SURVIVOR(heap, link->p) == NULL) {
+            RRC_HOST_TRACE(heap, link->p);
+            found |= !search->is_early;
         }
+    }
     return found;
 }
 
@@ -6366,33 +6330,14 @@ static void rrci_scan(rrci_search *search)
 /* Forget what the search noted of tracked objects. */
 static void rrci_reset_scratch(rrc_heap *heap)
 {
-    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
-    size_t i;
+    rrc_object *ob;
+    size_t i = 0;
     rrci_forget_gray(&heap->machine.gray);
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (rrci_is_hole(ob))
-            continue;
+    while ((ob = rrci_next_tracked(heap, &i)) != NULL) {
         rrci_unwatch(heap, ob);
         rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
     }
     heap->machine.alive = 0;
-}
-
-/* The same for linked objects that are not tracked. */
-static void rrci_reset_linked(rrc_heap *heap)
-{
-    size_t i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->links.list[kind].count; i++) {
-            rrc_object *ob = rrci_at(&heap->links.list[kind], i)->ob;
-            if (rrci_is_tracked(ob))
-                continue;
-            RRC_REFCNT(ob) &= INTPTR_MAX;
-            if (rrci_has_gc_head(ob))
-                rrci_gc_head_of(ob)->is.refs = 0;
-        }
 }
 
 /* RESET passes RRCI_TRACKED downwards, and fills holes. */
@@ -6426,16 +6371,10 @@ static void rrci_give_up_search(rrci_search *search)
     heap->machine.searched = 0;
     heap->machine.plan = RRCI_NO_SEARCH;
     heap->machine.scan = 0;
-    if (rrci_is_started(heap)) {
-        rrci_forget_gray(&heap->machine.gray);
-        heap->machine.alive = 0;
-        heap->machine.stage = RRCI_RESET;
-        heap->machine.cursor = SIZE_MAX;
-    } else {
-        rrci_reset_scratch(heap);
-        rrci_reset_linked(heap);
-        heap->machine.stage = search->with_host ? RRCI_ROOTS : RRCI_VERDICT;
-    }
+    rrci_forget_gray(&heap->machine.gray);
+    heap->machine.alive = 0;
+    heap->machine.stage = RRCI_RESET;
+    heap->machine.cursor = SIZE_MAX;
 }
 
 /* ---- FINALIZABLE, OWNED ---- */
@@ -6646,8 +6585,12 @@ static int rrci_single(rrci_search *search)
     switch (heap->machine.stage) {
     case RRCI_RESET:
         rrci_reset_part(search);
-        if (heap->machine.cursor == 0)
+        if (heap->machine.cursor > 0)
+            break;
+        if (search->with_host)
             rrci_begin_links(heap, RRCI_ROOTS, RRCI_P_YOUNG);
+        else
+            heap->machine.stage = RRCI_VERDICT;
         break;
     case RRCI_EXPLAIN:
         heap->machine.cursor = rrci_explain_part(search, &heap->tracked.list[RRCI_TRACKED], heap->machine.cursor,
@@ -6660,12 +6603,6 @@ static int rrci_single(rrci_search *search)
         }
         break;
     case RRCI_ROOTS:
-        if (!heap->machine.searched && !rrci_is_started(heap)) {
-            rrci_trace_lists(heap, 0, search->function);
-            rrci_trace_lists(heap, RRCI_YOUNG, search->function);
-            heap->machine.stage = RRCI_DRAIN;
-            break;
-        }
         rrci_root_links(search);
         if (heap->machine.cursor == 0 && !search->is_wrong && !rrci_next_links(heap))
             rrci_begin_stage(&heap->machine, heap->machine.searched ? RRCI_SCAN : RRCI_DRAIN);
@@ -6837,8 +6774,13 @@ static void rrci_trace_whole(rrc_heap *heap, int is_early, int searches, const c
         if (!searches && (heap->machine.searched || heap->machine.alive > 0))
             rrci_reset_scratch(heap);
         rrci_begin_machine(heap, searches);
-        if (heap->machine.searched)
+        if (heap->machine.searched) {
             rrci_ask_first(&search);
+        } else {                                /* (quicker than ROOTS) */
+            rrci_trace_lists(heap, 0, function);
+            rrci_trace_lists(heap, RRCI_YOUNG, function);
+            heap->machine.stage = RRCI_DRAIN;
+        }
     }
     rrci_run_to(&search, RRCI_VERDICT);
     if (!is_early)
@@ -6993,15 +6935,13 @@ static int rrci_is_held_now(const rrc_heap *heap, rrc_object *ob)
 /* The host has marked all that it has to. So it has marked what C holds. */
 static void rrci_check_marked(rrc_heap *heap, const char *function)
 {
-    size_t i;
-    int kind;
-    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_P_YOUNG)
-        for (i = 0; i < heap->links.list[kind].count; i++) {
-            const rrci_link *link = rrci_at(&heap->links.list[kind], i);
-            if (rrci_is_held_now(heap, link->ob) && RRC_HOST_SURVIVOR(heap, link->p) == NULL) {
-                rrci_not_marked(heap, link, function);
-                return;
-            }
+    const rrci_link *link;
+    size_t i = 0;
+    int kind = 0;
+    while ((link = rrci_next_link(heap, &kind, &i)) != NULL)
+        if ((kind & RRCI_O) == 0 && rrci_is_held_now(heap, link->ob) && RRC_HOST_SURVIVOR(heap, link->p) == NULL) {
+            rrci_not_marked(heap, link, function);
+            return;
         }
 }
 #endif
@@ -7055,9 +6995,18 @@ static void rrci_end_slices(rrc_heap *heap)
    watched object stays in them. */
 static void rrci_pause_slices(rrc_heap *heap)
 {
+    const rrci_link *link;
+    size_t i = 0;
+    int kind = 0;
     rrci_reset_scratch(heap);
+    while ((link = rrci_next_link(heap, &kind, &i)) != NULL) {
+        if (rrci_is_tracked(link->ob))
+            continue;
+        RRC_REFCNT(link->ob) &= INTPTR_MAX;
+        if (rrci_has_gc_head(link->ob))
+            rrci_gc_head_of(link->ob)->is.refs = 0;
+    }
     heap->machine.host_reports |= RRCI_REPORTS_LOST;
-    rrci_reset_linked(heap);
     heap->machine.searched = 0;
     heap->machine.plan = RRCI_UNDECIDED;
     rrci_leave_slices(heap);
@@ -7069,15 +7018,13 @@ static void rrci_pause_slices(rrc_heap *heap)
    not marked is looked at again. */
 static void rrci_look_at_unmarked(rrc_heap *heap)
 {
-    size_t i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->links.list[kind].count; i++) {
-            const rrci_link *link = rrci_at(&heap->links.list[kind], i);
-            if (RRC_HOST_SURVIVOR(heap, link->p) == NULL && rrci_is_held_now(heap, link->ob)
-                && ((kind & RRCI_O) == 0 || RRC_HOST_HAS_STATE(heap, link->p)))
-                RRC_HOST_TRACE(heap, link->p);
-        }
+    const rrci_link *link;
+    size_t i = 0;
+    int kind = 0;
+    while ((link = rrci_next_link(heap, &kind, &i)) != NULL)
+        if (RRC_HOST_SURVIVOR(heap, link->p) == NULL && rrci_is_held_now(heap, link->ob)
+            && ((kind & RRCI_O) == 0 || RRC_HOST_HAS_STATE(heap, link->p)))
+            RRC_HOST_TRACE(heap, link->p);
 }
 
 /* rrc_major_collection_trace_early after rrc_major_collection_start. */
@@ -7628,26 +7575,24 @@ static int rrci_has_mail(const rrc_heap *heap)
         || RRC_ATOMIC_LOAD(&((rrc_heap *)(uintptr_t)heap)->mailbox.newest) > RRCI_MAIL_IS_CLOSED;
 }
 
-/* Drop references for other threads: each counts in the quota, of which `rest` is left. */
-static void rrci_read_letters(rrc_heap *heap, size_t rest)
+/* Drop references for other threads: each counts in the quota, of which `rest` is left. First those of letters that
+   were fetched before, then those of all that have come since. */
+static void rrci_read_mail(rrc_heap *heap, size_t rest)
 {
-    while (heap->mailbox.letters != NULL && heap->waiting.quota > rest) {
+    int may_fetch = 1;
+    while (heap->waiting.quota > rest) {
         rrci_letter *letter = heap->mailbox.letters;
-        rrc_object *ob = letter->ob;
+        rrc_object *ob;
+        if (letter == NULL && may_fetch-- > 0 && rrci_has_mail(heap))
+            letter = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mailbox.newest, 0);
+        if (letter == NULL)
+            return;
         heap->mailbox.letters = letter->next;
+        ob = letter->ob;
         RRC_THREAD_FREE(letter);
         heap->waiting.quota--;
         rrc_decref(heap, ob);
     }
-}
-
-/* The same for letters that were fetched before, and for those that have come since. */
-static void rrci_read_mail(rrc_heap *heap, size_t rest)
-{
-    rrci_read_letters(heap, rest);
-    if (heap->mailbox.letters == NULL && rrci_has_mail(heap))
-        heap->mailbox.letters = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mailbox.newest, 0);
-    rrci_read_letters(heap, rest);
 }
 
 /* Accept no letters any more. Returns whether some are still to be read. */
@@ -7740,28 +7685,16 @@ static void rrci_drop_queued(rrc_heap *heap, rrc_object *ob)
         rrci_dealloc(heap, ob);
 }
 
-/* The same for the oldest one. Returns 0 if the queue is empty. */
-static int rrci_do_queued(rrc_heap *heap)
+/* The same for the next one, or one whose dealloc was put off. Returns 0 if there is none. */
+static int rrci_do_dead(rrc_heap *heap)
 {
     rrci_queue *queue = &heap->waiting.queue;
-    rrc_object *ob = rrci_take_queued(heap);
+    rrc_object *ob = heap->waiting.later != NULL ? rrci_take_deferred(heap) : rrci_take_queued(heap);
     if (ob == NULL)
         return 0;
     if (queue->count > RRCI_AHEAD)
         RRCI_PREFETCH_HEADS(*rrci_queued_at(queue, RRCI_AHEAD));
     rrci_drop_queued(heap, ob);
-    return 1;
-}
-
-static int rrci_do_deferred(rrc_heap *heap)
-{
-    rrc_object *ob;
-    if (heap->waiting.later == NULL)
-        return 0;
-    heap->waiting.quota--;
-    ob = rrci_take_deferred(heap);
-    if (rrci_drop_one(heap, ob))
-        rrci_dealloc(heap, ob);
     return 1;
 }
 
@@ -7778,7 +7711,7 @@ static size_t rrci_do_pending(rrc_heap *heap, rrc_object *first, size_t quota)
         rrci_drop_queued(heap, first);
     rrci_read_mail(heap, quota - quota / 2);
     while (heap->waiting.quota > 0) {
-        if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap))
+        if (!rrci_do_dead(heap) && !rrci_do_garbage(heap))
             break;
     }
     rrci_read_mail(heap, 0);
@@ -8272,14 +8205,11 @@ static int rrci_can_wait(rrc_heap *heap, rrc_object *ob)
 /* Let garbage that can wait be as if it was found alive, but watched, unless there is no other garbage. */
 static void rrci_let_wait(rrc_heap *heap)
 {
-    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
-    size_t others = 0, i;
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
+    rrc_object *ob;
+    size_t others = 0, i = 0;
+    while ((ob = rrci_next_tracked(heap, &i)) != NULL)
         others += (size_t)(rrci_is_below(&heap->machine, rrci_gc_head_of(ob), 0) && !rrci_can_wait(heap, ob));
-    }
-    for (i = 0; others > 0 && i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
+    for (i = 0; others > 0 && (ob = rrci_next_tracked(heap, &i)) != NULL;) {
         if (!rrci_is_below(&heap->machine, rrci_gc_head_of(ob), 0) || !rrci_can_wait(heap, ob))
             continue;
         rrci_color(heap, ob, rrci_gc_head_of(ob), 0);
@@ -8333,8 +8263,8 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
 /* Deallocate what C does not hold, as long as the host's graph tells which objects go first. */
 static void rrci_order(rrc_heap *heap, const char *function)
 {
-    const rrci_list *tracked = &heap->tracked.list[RRCI_TRACKED];
-    size_t limit = rrci_most_marked(heap), marked = 0, i;
+    size_t limit = rrci_most_marked(heap), marked = 0, i = 0;
+    rrc_object *ob;
     int goes_on = 1, rounds_left = RRCI_MOST_ROUNDS / 10;
     if (heap->desc.mark_from_c == NULL)
         return;
@@ -8348,8 +8278,7 @@ static void rrci_order(rrc_heap *heap, const char *function)
         rounds_left -= heap->counters.objects >= objects;
     }
     heap->waiting.orders = RRCI_NO_ORDER;
-    for (i = 0; i < tracked->count; i++) {
-        rrc_object *ob = *rrci_ob_at(tracked, i);
+    while ((ob = rrci_next_tracked(heap, &i)) != NULL) {
         rrci_forget_cleared(&heap->tracked, rrci_gc_head_of(ob));
         RRC_REFCNT(ob) &= INTPTR_MAX;
     }
@@ -8358,10 +8287,9 @@ static void rrci_order(rrc_heap *heap, const char *function)
 /* Wrappers that the header has held because others refer to their foreign objects go now. */
 static void rrci_drop_held_for_others(rrc_heap *heap)
 {
-    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
-    size_t i;
-    for (i = list->count; i-- > 0;) {
-        rrc_object *ob = *rrci_ob_at(list, i);
+    rrc_object *ob;
+    size_t i = 0;
+    while ((ob = rrci_next_tracked(heap, &i)) != NULL) {
         if (rrci_is_held_for_others(heap, ob)) {
             rrci_hold_for_others(heap, ob, 0);
             rrci_drop_quietly(heap, ob);
@@ -8415,8 +8343,8 @@ static int rrci_is_held_at_the_end(rrc_object *ob)
 static size_t rrci_part_all(rrc_heap *heap)
 {
     static const int kinds[RRCI_LISTS] = { RRCI_O_OLD, RRCI_O_YOUNG, RRCI_P_OLD, RRCI_P_YOUNG };
-    const rrci_list *tracked = &heap->tracked.list[RRCI_TRACKED];
-    size_t held = 0, i;
+    rrc_object *ob;
+    size_t held = 0, i = 0;
     int k;
     for (k = 0; k < RRCI_LISTS; k++) {
         rrci_list *list = &heap->links.list[kinds[k]];
@@ -8425,8 +8353,7 @@ static size_t rrci_part_all(rrc_heap *heap)
             rrci_dissolve(heap, rrci_spot_at(list, list->count - 1), 1, "rrc_heap_free");
         }
     }
-    for (i = 0; i < tracked->count; i++) {
-        rrc_object *ob = *rrci_ob_at(tracked, i);
+    while ((ob = rrci_next_tracked(heap, &i)) != NULL) {
         if (rrci_has_left(heap, ob) && rrci_is_uncollectable(ob))
             rrci_empty_link_field(heap, ob);
     }
