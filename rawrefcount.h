@@ -2700,6 +2700,16 @@ static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
         heap->tracked.holes = 0;
 }
 
+/* The object of RRCI_TRACKED at *index, or the next one; NULL if that was the last one. */
+static rrc_object *rrci_next_tracked(const rrc_heap *heap, size_t *index)
+{
+    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
+    rrc_object *ob = NULL;
+    for (; *index < list->count && (ob == NULL || rrci_is_hole(ob)); ++*index)
+        ob = *rrci_ob_at(list, *index);
+    return ob != NULL && !rrci_is_hole(ob) ? ob : NULL;
+}
+
 static void rrci_set_uncollectable(rrci_tracked *tracked, rrci_gc_head *head, int on)
 {
     if (on == ((head->is.word & RRCI_GC_UNCOLLECTABLE) != 0))
@@ -5824,16 +5834,6 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_next_ob(const rrci_list *list, size_t index,
     return **place;
 }
 
-/* The object of RRCI_TRACKED at *index, or the next one; NULL if that was the last one. */
-static rrc_object *rrci_next_tracked(const rrc_heap *heap, size_t *index)
-{
-    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
-    rrc_object *ob = NULL;
-    for (; *index < list->count && (ob == NULL || rrci_is_hole(ob)); ++*index)
-        ob = *rrci_ob_at(list, *index);
-    return ob != NULL && !rrci_is_hole(ob) ? ob : NULL;
-}
-
 /* Have all tracked objects been found alive? */
 static int rrci_all_found(const rrc_heap *heap)
 {
@@ -6311,8 +6311,7 @@ static void rrci_scan(rrci_search *search)
             intptr_t outside = RRCI_LISTENS(heap) ? RRC_REFCNT(ob) >= 0 : rrci_unexplained(search, ob);
             if (outside < 0 && rrci_is_exact(search, ob))
                 rrci_too_many_visits(search, ob);
-            if (outside <= 0 && (search->with_host || !rrci_is_held_by_link(heap, ob))
-                && !(search->is_early && rrci_is_finalizable(ob))) {
+            if (outside <= 0 && (search->with_host || !rrci_is_held_by_link(heap, ob))) {
                 rrci_watch(ob);
                 continue;
             }
@@ -6654,14 +6653,14 @@ static void rrci_begin_run(rrci_search *search, rrc_heap *heap, int with_host, c
 
 /* ---- whole collections: nobody runs before the free function ---- */
 
-/* Keep what finalizers still to run may see, and leave the search open for the keep function. (If foreign code has taken
-   references in hooks meanwhile, there is a new verdict.) */
-static void rrci_keep_finalizable(rrci_search *search)
+/* Find what is to be kept, in FINALIZABLE or OWNED, and leave the search open. (If foreign code has taken references in
+   hooks meanwhile, there is a new verdict.) */
+static void rrci_keep_at_once(rrci_search *search, rrci_stage stage, uintptr_t keeping)
 {
     rrc_heap *heap = search->heap;
-    while (heap->machine.searched && heap->tracked.finalizable > 0 && !rrci_all_found(heap)) {
-        rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
-        rrci_run_to(search, RRCI_OWNED);
+    while (heap->machine.searched && !rrci_all_found(heap)) {
+        rrci_begin_keeping(heap, stage, keeping);
+        rrci_run_to(search, stage == RRCI_OWNED ? RRCI_ASIDE : RRCI_OWNED);
         heap->machine.keeping = 0;
         if (!(search->with_host && rrci_weigh_wrappers(search)))
             break;
@@ -6669,6 +6668,13 @@ static void rrci_keep_finalizable(rrci_search *search)
         rrci_run_to(search, RRCI_VERDICT);
     }
     heap->machine.stage = RRCI_VERDICT;
+}
+
+/* Keep what finalizers still to run may see. */
+static void rrci_keep_finalizable(rrci_search *search)
+{
+    if (search->heap->tracked.finalizable > 0)
+        rrci_keep_at_once(search, RRCI_FINALIZABLE, RRCI_GC_KEPT);
 }
 
 /* All garbage is to wait. */
@@ -6686,11 +6692,15 @@ static void rrci_all_aside(rrc_heap *heap, int keeps)
         heap->rest = RRCI_PARTING;
 }
 
-static void rrci_end_whole(rrci_machine *machine)
+/* The search is over, or the collection. Between collections the mutator runs in one of two states. */
+static void rrci_end_machine(rrc_heap *heap)
 {
-    machine->searched = 0;
-    machine->scan = 0;
-    machine->stage = RRCI_IDLE;
+    heap->machine.searched = 0;
+    heap->machine.scan = 0;
+    heap->machine.stage = RRCI_IDLE;
+    heap->head.sweeping = 0;
+    if (rrci_in_slices(heap))
+        heap->rest = rrci_count_waiting(heap) + heap->tracked.cleared > 0 ? RRCI_PARTING : RRCI_MUTATOR;
 }
 
 /* A search among C objects alone. */
@@ -6710,7 +6720,7 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
     rrci_keep_finalizable(&search);
     if (heap->machine.searched)
         rrci_all_aside(heap, 0);
-    rrci_end_whole(&heap->machine);
+    rrci_end_machine(heap);
     heap->state = state;
 }
 
@@ -6751,63 +6761,126 @@ static void rrci_note_search(rrc_heap *heap)
         heap->machine.search_every = heap->machine.search_every * 2 + (heap->machine.search_every == 0);
 }
 
-/* What does the host reach from its own roots? That is alive, and its references need not be explained. */
-static void rrci_ask_first(rrci_search *search)
+/* Begin a major collection whose trace function does it all. */
+static void rrci_begin_whole(rrci_search *search, int searches)
 {
     rrc_heap *heap = search->heap;
-    RRC_HOST_PROPAGATE(heap);
-    if (!rrci_reports_all(heap))
-        rrci_ask_host(search);
+    if (!searches && (heap->machine.searched || heap->machine.alive > 0))
+        rrci_reset_scratch(heap);
+    rrci_begin_machine(heap, searches);
+    if (searches) {     /* what the host reaches from its own roots is alive, and its references need not be explained */
+        RRC_HOST_PROPAGATE(heap);
+        if (!rrci_reports_all(heap))
+            rrci_ask_host(search);
+    } else {            /* (quicker than ROOTS) */
+        rrci_trace_lists(heap, 0, search->function);
+        rrci_trace_lists(heap, RRCI_YOUNG, search->function);
+        heap->machine.stage = RRCI_DRAIN;
+    }
 }
 
-/* The trace function of a collection that is not divided. If it is called again, the search goes on. */
-static void rrci_trace_whole(rrc_heap *heap, int is_early, int searches, const char *function)
+/* After the search in slices: does C hold ob, which has a link? (If an object that is not tracked is still watched, it
+   has no references, or white objects own all of them.) */
+static int rrci_is_held_now(const rrc_heap *heap, rrc_object *ob)
+{
+    if (heap->machine.searched && rrci_is_in_tracked(ob))
+        return rrci_is_alive(&heap->machine, rrci_gc_head_of(ob));
+    return rrc_refcnt(ob) > 0 && RRC_REFCNT(ob) >= 0;
+}
+
+/* The search stays open: no finalizer runs for what it did not find. In slices, scripts can have given state to proxies
+   that were passed before: each p that is not marked is looked at again. */
+static void rrci_open_search(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_link *link;
+    rrc_object *ob;
+    size_t i = 0;
+    int kind = 0;
+    if (heap->machine.searched && heap->tracked.finalizable > 0)
+        while ((ob = rrci_next_tracked(heap, &i)) != NULL)
+            if (rrci_is_white(heap, ob) && rrci_is_finalizable(ob))
+                rrci_make_alive(heap, ob, 0);
+    i = 0;
+    if (RRCI_PROXIES_HAVE_STATE && rrci_is_started(heap))
+        while ((link = rrci_next_link(heap, &kind, &i)) != NULL)
+            if (RRC_HOST_SURVIVOR(heap, link->p) == NULL && rrci_is_held_now(heap, link->ob)
+                && ((kind & RRCI_O) == 0 || RRC_HOST_HAS_STATE(heap, link->p)))
+                RRC_HOST_TRACE(heap, link->p);
+    rrci_drain_gray(search);
+    heap->state = RRCI_OPEN;
+}
+
+#ifdef RRC_DEBUG
+/* The host has marked all that it has to. So it has marked what C holds. */
+static void rrci_check_marked(rrc_heap *heap, const char *function)
+{
+    const rrci_link *link;
+    size_t i = 0;
+    int kind = 0;
+    while ((link = rrci_next_link(heap, &kind, &i)) != NULL)
+        if ((kind & RRCI_O) == 0 && rrci_is_held_now(heap, link->ob) && RRC_HOST_SURVIVOR(heap, link->p) == NULL) {
+            rrci_not_marked(heap, link, function);
+            return;
+        }
+}
+#endif
+
+/* The search in slices is complete: pronounce the verdict. */
+static void rrci_pronounce_in_slices(rrc_heap *heap)
+{
+    heap->machine.not_searched++;
+    heap->rest = RRCI_SWEEPING;
+    heap->head.sweeping = 1;
+    if (heap->machine.searched && !rrci_all_alive(heap)) {
+        rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
+    } else {
+        heap->machine.stage = RRCI_OWNED;
+        heap->machine.cursor = SIZE_MAX;        /* nothing is to be kept */
+    }
+    if (heap->machine.searched) {
+        rrci_note_search(heap);
+        rrci_pronounce(&heap->machine);
+    }
+    heap->state = heap->rest;
+}
+
+/* The trace function of a major collection: do the search, or what slices or an earlier call have left of it. */
+static void rrci_finish_marking(rrc_heap *heap, int is_early, int searches, const char *function)
 {
     rrci_search search;
-    int goes_on = heap->machine.stage == RRCI_VERDICT && heap->machine.searched && searches;
+    int started = rrci_is_started(heap);
     rrci_begin_run(&search, heap, 1, function);
     search.is_early = (char)is_early;
     search.ends = 1;
-    if (goes_on) {
+    if (!started && !(heap->machine.stage == RRCI_VERDICT && heap->machine.searched && searches))
+        rrci_begin_whole(&search, searches);
+    else if (heap->machine.stage == RRCI_VERDICT)
         heap->machine.stage = RRCI_DRAIN;
-    } else {
-        if (!searches && (heap->machine.searched || heap->machine.alive > 0))
-            rrci_reset_scratch(heap);
-        rrci_begin_machine(heap, searches);
-        if (heap->machine.searched) {
-            rrci_ask_first(&search);
-        } else {                                /* (quicker than ROOTS) */
-            rrci_trace_lists(heap, 0, function);
-            rrci_trace_lists(heap, RRCI_YOUNG, function);
-            heap->machine.stage = RRCI_DRAIN;
-        }
-    }
     rrci_run_to(&search, RRCI_VERDICT);
-    if (!is_early)
+    if (is_early) {
+        rrci_open_search(&search);
+    } else if (started) {
+#ifdef RRC_DEBUG
+        rrci_check_marked(heap, function);
+#endif
+        rrci_pronounce_in_slices(heap);
+    } else {
         rrci_keep_finalizable(&search);
-    heap->state = is_early && heap->machine.searched ? RRCI_OPEN : RRCI_MARKING;
+        heap->state = RRCI_MARKING;
+    }
 }
 
 /* The host marked p of ob after the search had ended, or in an open one without a report. */
 static void rrci_spare_garbage(rrc_heap *heap, rrc_object *ob, int is_open, const char *function)
 {
-    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
-    size_t i;
     rrci_error(heap, RRC_EHOOK, function, ob, RRC_LINK(ob), is_open
                ? "the host marked p after rrc_major_collection_trace_early, but did not report it by rrc_marked; no "
                  "cycle is collected now"
                : "the host marked p after rrc_major_collection_trace: let propagate do all marking, or use "
                  "rrc_major_collection_trace_early; no cycle is collected now");
+    rrci_reset_scratch(heap);
     heap->machine.searched = 2;
-    rrci_forget_gray(&heap->machine.gray);
-    for (i = 0; i < list->count; i++) {
-        ob = *rrci_ob_at(list, i);
-        if (rrci_is_hole(ob))
-            continue;
-        if (rrci_is_below(&heap->machine, rrci_gc_head_of(ob), 0))
-            rrci_color(heap, ob, rrci_gc_head_of(ob), 0);
-        rrci_gc_head_of(ob)->is.refs = 0;
-    }
 }
 
 /* The free function begins. If the search is open, the host must have reported all that it has marked meanwhile. Else
@@ -6827,23 +6900,9 @@ static void rrci_keep_whole_garbage(rrc_heap *heap, const char *function)
     rrci_search search;
     rrci_begin_run(&search, heap, 1, function);
     search.ends = 1;
-    do {
-        heap->machine.stage = RRCI_DRAIN;
-        rrci_run_to(&search, RRCI_VERDICT);
-        if (!heap->machine.searched)
-            return;
-        rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
-        rrci_run_to(&search, RRCI_ASIDE);
-    } while (rrci_weigh_wrappers(&search));
-    heap->machine.stage = RRCI_VERDICT;
-}
-
-/* What was found alive after the trace function, and is still gray: only C is left to be visited. */
-static void rrci_drain_c(rrc_heap *heap, const char *function)
-{
-    rrci_search search;
-    rrci_begin_search(&search, heap, 0, function);
-    rrci_drain_gray(&search);
+    heap->machine.stage = RRCI_DRAIN;
+    rrci_run_to(&search, RRCI_VERDICT);
+    rrci_keep_at_once(&search, RRCI_OWNED, RRCI_GC_OWNED);
 }
 
 /* A garbage object whose link is still there after all: the host has marked its p since the search. New garbage begins
@@ -6866,12 +6925,14 @@ static void rrci_return_late(rrc_heap *heap, rrci_gc_kind kind, size_t first)
 static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
 {
     size_t first[RRCI_GC_LISTS];
+    rrci_search search;
     int kind;
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
         first[kind] = heap->tracked.list[kind].count;
     heap->machine.not_searched++;
-    if (heap->machine.searched) {
-        rrci_drain_c(heap, function);
+    if (heap->machine.searched == 1) {
+        rrci_begin_search(&search, heap, 0, function);
+        rrci_drain_gray(&search);       /* what was found after the trace function: only C is left to be visited */
         rrci_note_search(heap);
         rrci_all_aside(heap, keeps);
     }
@@ -6880,7 +6941,6 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
     rrci_sweep_young(heap, function);
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS && !keeps; kind++)
         rrci_return_late(heap, (rrci_gc_kind)kind, first[kind]);
-    rrci_end_whole(&heap->machine);
 }
 
 /* ---- collections in slices: the mutator runs between their functions ---- */
@@ -6911,86 +6971,6 @@ static size_t rrci_work_slice(rrc_heap *heap, size_t max, const char *function)
     return rrci_units_done(&search);
 }
 
-/* Do what is left of the search. */
-static void rrci_finish_marking(rrc_heap *heap, rrci_search *search, int is_early, const char *function)
-{
-    rrci_begin_run(search, heap, 1, function);
-    search->ends = 1;
-    search->is_early = (char)is_early;
-    if (heap->machine.stage == RRCI_VERDICT)
-        heap->machine.stage = RRCI_DRAIN;
-    rrci_run_to(search, RRCI_VERDICT);
-}
-
-/* After the search in slices: does C hold ob, which has a link? (If an object that is not tracked is still watched, it
-   has no references, or white objects own all of them.) */
-static int rrci_is_held_now(const rrc_heap *heap, rrc_object *ob)
-{
-    if (heap->machine.searched && rrci_is_in_tracked(ob))
-        return rrci_is_alive(&heap->machine, rrci_gc_head_of(ob));
-    return rrc_refcnt(ob) > 0 && RRC_REFCNT(ob) >= 0;
-}
-
-#ifdef RRC_DEBUG
-/* The host has marked all that it has to. So it has marked what C holds. */
-static void rrci_check_marked(rrc_heap *heap, const char *function)
-{
-    const rrci_link *link;
-    size_t i = 0;
-    int kind = 0;
-    while ((link = rrci_next_link(heap, &kind, &i)) != NULL)
-        if ((kind & RRCI_O) == 0 && rrci_is_held_now(heap, link->ob) && RRC_HOST_SURVIVOR(heap, link->p) == NULL) {
-            rrci_not_marked(heap, link, function);
-            return;
-        }
-}
-#endif
-
-/* rrc_major_collection_trace after rrc_major_collection_start: finish the search, and pronounce the verdict. */
-static void rrci_finish_search(rrc_heap *heap, const char *function)
-{
-    rrci_search search;
-    rrci_finish_marking(heap, &search, 0, function);
-#ifdef RRC_DEBUG
-    rrci_check_marked(heap, function);
-#endif
-    heap->machine.not_searched++;
-    heap->rest = RRCI_SWEEPING;
-    heap->head.sweeping = 1;
-    if (heap->machine.searched && !rrci_all_alive(heap)) {
-        rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
-    } else {
-        heap->machine.stage = RRCI_OWNED;
-        heap->machine.cursor = SIZE_MAX;        /* nothing is to be kept */
-    }
-    if (heap->machine.searched) {
-        rrci_note_search(heap);
-        rrci_pronounce(&heap->machine);
-    }
-    heap->state = heap->rest;
-}
-
-/* Go back to the state in which the mutator runs between collections. */
-static void rrci_leave_slices(rrc_heap *heap)
-{
-    heap->machine.scan = 0;
-    heap->head.sweeping = 0;
-    heap->machine.stage = RRCI_IDLE;
-    if (rrci_in_slices(heap))
-        heap->rest = rrci_count_waiting(heap) + heap->tracked.cleared > 0 ? RRCI_PARTING : RRCI_MUTATOR;
-}
-
-/* The collection in slices is over. */
-static void rrci_end_slices(rrc_heap *heap)
-{
-    heap->machine.searched = heap->machine.host_reports = 0;
-    heap->machine.plan = RRCI_UNDECIDED;
-    heap->machine.alive = 0;
-    heap->machine.unfound = heap->machine.white;
-    heap->stats.major_collections++;
-    rrci_leave_slices(heap);
-}
-
 /* Forget what the collection has done so far. The heap may end next, and C's objects keep their counts: no mark of a
    watched object stays in them. */
 static void rrci_pause_slices(rrc_heap *heap)
@@ -7007,42 +6987,24 @@ static void rrci_pause_slices(rrc_heap *heap)
             rrci_gc_head_of(link->ob)->is.refs = 0;
     }
     heap->machine.host_reports |= RRCI_REPORTS_LOST;
-    heap->machine.searched = 0;
     heap->machine.plan = RRCI_UNDECIDED;
-    rrci_leave_slices(heap);
+    rrci_end_machine(heap);
     if (heap->tracked.walking == 0)
         rrci_fill_holes(heap, &heap->tracked.list[RRCI_TRACKED], RRCI_TRACKED);
 }
 
-/* After the search in slices: scripts can have given state to proxies that slices have passed. So each p that is
-   not marked is looked at again. */
-static void rrci_look_at_unmarked(rrc_heap *heap)
+/* Has all been done that rrc_major_collection_keep does? (If there is no garbage, that is little.) */
+static int rrci_has_kept(rrc_heap *heap, const char *function)
 {
-    const rrci_link *link;
-    size_t i = 0;
-    int kind = 0;
-    while ((link = rrci_next_link(heap, &kind, &i)) != NULL)
-        if (RRC_HOST_SURVIVOR(heap, link->p) == NULL && rrci_is_held_now(heap, link->ob)
-            && ((kind & RRCI_O) == 0 || RRC_HOST_HAS_STATE(heap, link->p)))
-            RRC_HOST_TRACE(heap, link->p);
-}
-
-/* rrc_major_collection_trace_early after rrc_major_collection_start. */
-static void rrci_open_slices(rrc_heap *heap, const char *function)
-{
-    const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
-    rrci_search search;
-    size_t i;
-    rrci_finish_marking(heap, &search, 1, function);
-    for (i = 0; i < list->count && heap->machine.searched && heap->tracked.finalizable > 0; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (!rrci_is_hole(ob) && !rrci_is_alive(&heap->machine, rrci_gc_head_of(ob)) && rrci_is_finalizable(ob))
-            rrci_make_alive(heap, ob, 0);
+    if (heap->machine.stage < RRCI_ASIDE && heap->machine.keeping == 0) {
+        heap->state = RRCI_MAJOR;
+        rrci_end_keeping(heap);
+        rrci_dissolve_young(heap, function);
     }
-    if (RRCI_PROXIES_HAVE_STATE)
-        rrci_look_at_unmarked(heap);
-    rrci_drain_gray(&search);
-    heap->state = RRCI_OPEN;
+    if (heap->machine.stage >= RRCI_ASIDE)
+        return 1;
+    rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "rrc_major_collection_keep must come first");
+    return 0;
 }
 
 /* Set garbage aside, in slices. Returns the units done: less than max if this is done. */
@@ -7112,7 +7074,7 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 #else
 /* What a build without cycles has in place of all this. */
 
-static void rrci_trace_whole(rrc_heap *heap, int is_early, int searches, const char *function)
+static void rrci_finish_marking(rrc_heap *heap, int is_early, int searches, const char *function)
 {
     (void)is_early, (void)searches;
     rrci_trace_lists(heap, 0, function);
@@ -7129,13 +7091,14 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
 }
 
 #define rrci_wants_search(heap) 0
+#define rrci_has_kept(heap, function) 1
+#define rrci_aside_slice(heap, max) ((void)0)
 #define rrci_close_search(heap, is_open, function) ((void)(is_open))
-#define rrci_leave_slices(heap) ((void)0)
 #define rrci_end_in_slices(heap, function) ((void)0)
 #define rrci_all_alive(heap) 1
 #define rrci_reset_scratch(heap) ((void)0)
 #define rrci_keep_whole_garbage(heap, function) ((void)0)
-#define rrci_end_whole(machine) ((void)0)
+#define rrci_end_machine(heap) ((void)0)
 #define rrci_collect_c(heap, function) ((void)0)
 #define rrci_is_in_doubt(heap) 0
 #define rrci_do_garbage(heap) 0
@@ -7173,73 +7136,50 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
     return RRC_OK;
 }
 
-/* The free function of a collection whose sweep is not divided. p's stay: they have not moved since the trace call. */
-static void rrci_free_major(rrc_heap *heap, int stay, const char *function)
+/* A major collection is over. demotes_later: the next collection begins with that. */
+static void rrci_end_major(rrc_heap *heap, int demotes_later)
 {
-    int is_open = heap->state == RRCI_OPEN, in_slices = rrci_is_started(heap);
-    int keeps = heap->state == RRCI_KEPT;
-    heap->state = RRCI_MAJOR;
-    if (!keeps)
-        rrci_close_search(heap, is_open, function);
-    rrci_free_whole(heap, keeps, function);
-    if (in_slices)
-        rrci_leave_slices(heap);
-    if (heap->tracked.holes > 0 && heap->tracked.walking == 0)
-        rrci_fill_holes(heap, &heap->tracked.list[RRCI_TRACKED], RRCI_TRACKED);
-    heap->machine.to_demote = (char)(in_slices && stay);
-    if (!heap->machine.to_demote)
-        rrci_demote(heap);
-    rrci_trim(heap, SIZE_MAX);
-    heap->stats.major_collections++;
     heap->machine.host_reports = 0;
     heap->machine.plan = RRCI_UNDECIDED;
-    heap->state = heap->rest;
+    heap->machine.alive = 0;
+    heap->machine.unfound = heap->machine.white;
+    rrci_end_machine(heap);
+    if (heap->tracked.holes > 0 && heap->tracked.walking == 0)
+        rrci_fill_holes(heap, &heap->tracked.list[RRCI_TRACKED], RRCI_TRACKED);
+    heap->machine.to_demote = (char)demotes_later;
+    if (!demotes_later)
+        rrci_demote(heap);
+    heap->stats.major_collections++;
 }
 
-#ifndef RRC_NO_CYCLES
-/* Has all been done that rrc_major_collection_keep does? (If there is no garbage, that is little.) */
-static int rrci_has_kept(rrc_heap *heap, const char *function)
+/* The free function of a collection whose sweep is not divided. stay: p's have not moved since the trace call. */
+static int rrci_free_major(rrc_heap *heap, int stay, const char *function)
 {
-    if (heap->machine.stage < RRCI_ASIDE && heap->machine.keeping == 0) {
-        heap->state = RRCI_MAJOR;
-        rrci_end_keeping(heap);
-        rrci_dissolve_young(heap, function);
-    }
-    if (heap->machine.stage >= RRCI_ASIDE)
-        return 1;
-    rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "rrc_major_collection_keep must come first");
-    return 0;
-}
-
-/* The free function of a collection whose search was divided. */
-static int rrci_free_sweeping(rrc_heap *heap, const char *function)
-{
-    if (!rrci_has_kept(heap, function))
+    int is_open = heap->state == RRCI_OPEN, keeps = heap->state == RRCI_KEPT;
+    if (rrci_is_sweeping(heap) && !rrci_has_kept(heap, function))
         return RRC_EPHASE;
     heap->state = RRCI_MAJOR;
-    rrci_aside_slice(heap, SIZE_MAX);
-    rrci_sweep_old(heap, function);
-    rrci_sweep_young(heap, function);
-    rrci_demote(heap);
+    if (rrci_is_sweeping(heap)) {
+        rrci_aside_slice(heap, SIZE_MAX);
+        rrci_sweep_old(heap, function);
+        rrci_sweep_young(heap, function);
+    } else {
+        if (!keeps)
+            rrci_close_search(heap, is_open, function);
+        rrci_free_whole(heap, keeps, function);
+    }
+    rrci_end_major(heap, stay && rrci_is_started(heap));
     rrci_trim(heap, SIZE_MAX);
-    rrci_end_slices(heap);
     heap->state = heap->rest;
     return RRC_OK;
 }
-#endif
 
 static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
 {
     int code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
-#ifndef RRC_NO_CYCLES
-    if (rrci_is_started(heap)) {
-        (is_early ? rrci_open_slices : rrci_finish_search)(heap, function);
-        return RRC_OK;
-    }
-#endif
-    rrci_trace_whole(heap, is_early, rrci_wants_search(heap), function);
+    rrci_finish_marking(heap, is_early, !rrci_is_started(heap) && rrci_wants_search(heap), function);
     return RRC_OK;
 }
 
@@ -7252,14 +7192,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_free";
     int code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
-    if (code != RRC_OK)
-        return code;
-#ifndef RRC_NO_CYCLES
-    if (heap->state == RRCI_SWEEPING)
-        return rrci_free_sweeping(heap, function);
-#endif
-    rrci_free_major(heap, 0, function);
-    return RRC_OK;
+    return code == RRC_OK ? rrci_free_major(heap, 0, function) : code;
 }
 
 RRC_API int rrc_links_moved(rrc_heap *heap)
@@ -7341,10 +7274,8 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
         }
         if (!rrci_next_links(heap)) {
             done += rrci_trim(heap, done < max ? max - done : 0);     /* (the last segment may have been long) */
-            if (done < max) {
-                rrci_demote(heap);
-                rrci_end_slices(heap);
-            }
+            if (done < max)
+                rrci_end_major(heap, 0);
             break;
         }
     }
@@ -8125,7 +8056,7 @@ static void rrci_mark_from_c(rrc_heap *heap, const char *function)
     int searches = rrci_count_tracked(heap) > 0;
     heap->state = RRCI_MAJOR;
     heap->machine.plan = searches ? RRCI_SEARCH : RRCI_NO_SEARCH;
-    rrci_trace_whole(heap, 0, searches, function);
+    rrci_finish_marking(heap, 0, searches, function);
     heap->state = RRCI_MAJOR;
     if (heap->machine.searched && !rrci_all_alive(heap))
         rrci_keep_whole_garbage(heap, function);
@@ -8245,7 +8176,7 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
         rrci_set_cycles_aside(heap);
     else if (heap->machine.searched)
         rrci_reset_scratch(heap);
-    rrci_end_whole(&heap->machine);
+    rrci_end_machine(heap);
     for (k = 0; orders == RRCI_BY_OWNERS && n == 0 && k < 2; k++)
         n = rrci_watch_owners(heap, kinds[k]) + rrci_watch_owners(heap, kinds[k] + RRCI_YOUNG);
     heap->machine.plan = RRCI_UNDECIDED;

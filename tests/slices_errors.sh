@@ -108,7 +108,7 @@ control the_young_dead_stay_linked dict "$(in_function rrci_work_slice 's/rrci_d
 control garbage_is_cleared_too_early dict "$(in_function rrci_do_garbage 's/ || rrci_is_sweeping(heap)//')"
 control late_garbage_is_queued dict "$(in_function rrci_apply_rule 's/rrci_in_slices(heap) && rrci_is_late(heap, ob)/0/')"
 control the_young_are_dissolved_too_early dict "$(in_function rrci_work_slice 's/heap->machine.stage == RRCI_ASIDE/heap->machine.stage > RRCI_VERDICT/')"
-control finalizers_run_too_late dict "$(in_function rrci_finish_search 's/rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT)/rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED)/')"
+control finalizers_run_too_late dict "$(in_function rrci_pronounce_in_slices 's/rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT)/rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED)/')"
 control the_dead_are_told dict "$(in_function rrci_to_obj_otherwise 's/q = RRC_HOST_SURVIVOR(heap, RRC_LINK(ob));/q = RRC_LINK(ob);/')"
 control some_links_are_not_swept dict "$(in_function rrc_major_collection_sweep 's/if (!rrci_next_links(heap)) {/if (1) {/')"
 control nothing_is_set_aside dict "$(in_function rrci_aside_slice 's/rrci_aside_part(heap, 1, max);/(heap->machine.cursor = 0);/')"
