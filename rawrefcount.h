@@ -7097,7 +7097,6 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
 #define rrci_end_in_slices(heap, function) ((void)0)
 #define rrci_all_alive(heap) 1
 #define rrci_reset_scratch(heap) ((void)0)
-#define rrci_keep_whole_garbage(heap, function) ((void)0)
 #define rrci_end_machine(heap) ((void)0)
 #define rrci_collect_c(heap, function) ((void)0)
 #define rrci_is_in_doubt(heap) 0
@@ -7996,24 +7995,35 @@ static size_t rrci_count_left(const rrc_heap *heap)
     return rrci_count_links(heap) + rrci_count_tracked(heap) + (objects > 0 ? (size_t)objects : 0);
 }
 
+/* Another number means that something has happened, apart from plain deallocs. */
+static size_t rrci_progress(const rrc_heap *heap)
+{
+    return heap->counters.finalized + heap->stats.garbage + heap->counters.parted;
+}
+
 static size_t rrci_most_marked(const rrc_heap *heap)
 {
     return RRCI_MOST_MARKED + 8 * rrci_count_left(heap);
 }
 
-/* Part the objects of this list that only their links hold. */
-static void rrci_part_idle(rrc_heap *heap, int kind)
+/* Part the objects of this list that only their links hold: all of them, or those that are watched. */
+static void rrci_part_idle(rrc_heap *heap, int kind, int are_watched)
 {
     rrci_list *list = &heap->links.list[kind];
     size_t i;
     for (i = list->count; i-- > 0;) {
+        rrc_object *ob;
         if (i >= list->count)
             continue;                   /* a hook has dropped other references */
         if (i >= RRCI_AHEAD)
             RRCI_PREFETCH_TO_WRITE(rrci_at(list, i - RRCI_AHEAD)->ob);
-        if (rrci_is_linked_ob(rrci_at(list, i)->ob) && rrc_refcnt(rrci_at(list, i)->ob) == 0
-            && !rrci_awaits_search(heap, rrci_at(list, i)->ob))
-            rrci_dissolve(heap, rrci_spot_at(list, i), 1, "rrc_heap_free");
+        ob = rrci_at(list, i)->ob;
+        if (!rrci_is_linked_ob(ob) || rrc_refcnt(ob) != 0 || rrci_awaits_search(heap, ob)
+            || (are_watched && RRC_REFCNT(ob) >= 0))
+            continue;                   /* (what was cleared, and is referred to, is watched, too) */
+        if (are_watched)
+            RRC_REFCNT(ob) &= INTPTR_MAX;
+        rrci_dissolve(heap, rrci_spot_at(list, i), 1, "rrc_heap_free");
     }
 }
 
@@ -8034,11 +8044,11 @@ static void rrci_do_last(rrc_heap *heap, int *rounds_left)
 static void rrci_end_links(rrc_heap *heap, int *rounds_left)
 {
     rrci_do_last(heap, rounds_left);
-    rrci_part_idle(heap, RRCI_O_OLD);
-    rrci_part_idle(heap, RRCI_O_YOUNG);
+    rrci_part_idle(heap, RRCI_O_OLD, 0);
+    rrci_part_idle(heap, RRCI_O_YOUNG, 0);
     rrci_do_last(heap, rounds_left);
-    rrci_part_idle(heap, RRCI_P_OLD);
-    rrci_part_idle(heap, RRCI_P_YOUNG);
+    rrci_part_idle(heap, RRCI_P_OLD, 0);
+    rrci_part_idle(heap, RRCI_P_YOUNG, 0);
     rrci_do_last(heap, rounds_left);
 }
 
@@ -8048,19 +8058,6 @@ static void rrci_end_links(rrc_heap *heap, int *rounds_left)
    and goes, and the next marking tells what is owned by nobody then. When there is no such object, what is garbage of a
    collection without roots is cleared in the order of PEP 442. So there is a marking for each object on the longest
    path of owners through the host, at most. */
-
-/* Mark as in a major collection, with what finalizers may see, and what garbage owns. (An owner with a finalizer is
-   like any other: its dealloc calls the finalizer.) */
-static void rrci_mark_from_c(rrc_heap *heap, const char *function)
-{
-    int searches = rrci_count_tracked(heap) > 0;
-    heap->state = RRCI_MAJOR;
-    heap->machine.plan = searches ? RRCI_SEARCH : RRCI_NO_SEARCH;
-    rrci_finish_marking(heap, 0, searches, function);
-    heap->state = RRCI_MAJOR;
-    if (heap->machine.searched && !rrci_all_alive(heap))
-        rrci_keep_whole_garbage(heap, function);
-}
 
 /* Watch the objects of this list that only their links hold, and that nobody owns. Returns their number. */
 static size_t rrci_watch_owners(rrc_heap *heap, int kind)
@@ -8080,20 +8077,6 @@ static size_t rrci_watch_owners(rrc_heap *heap, int kind)
         }
     }
     return n;
-}
-
-/* Part the watched objects of this list. */
-static void rrci_part_owners(rrc_heap *heap, int kind, const char *function)
-{
-    rrci_list *list = &heap->links.list[kind];
-    size_t i;
-    for (i = list->count; i-- > 0;) {
-        rrc_object *ob = rrci_at(list, i)->ob;      /* (hooks do not shorten the list, as links hold) */
-        if (RRC_REFCNT(ob) >= 0 || rrc_refcnt(ob) != 0)
-            continue;                   /* (what was cleared, and is referred to, is watched, too) */
-        RRC_REFCNT(ob) &= INTPTR_MAX;   /* (if the hook parted has taken a reference, it is not watched any more) */
-        rrci_dissolve(heap, rrci_spot_at(list, i), 1, function);
-    }
 }
 
 #ifndef RRC_NO_CYCLES
@@ -8148,34 +8131,34 @@ static void rrci_let_wait(rrc_heap *heap)
     }
 }
 
-/* Set garbage aside, after a marking that has found no owner. */
-static void rrci_set_cycles_aside(rrc_heap *heap)
-{
-    if (heap->machine.searched && !rrci_all_alive(heap)) {
-        rrci_let_wait(heap);
-        rrci_all_aside(heap, 1);
-    }
-}
-#else
-#define rrci_set_cycles_aside(heap) ((void)0)
 #endif
 
-/* One marking, and what follows from it. Returns whether that was anything. */
+/* One marking as in a major collection, with what finalizers may see and what garbage owns, and what follows from it.
+   Returns whether that was anything. (An owner with a finalizer is like any other: its dealloc calls the finalizer.) */
 static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const char *function)
 {
     static const int kinds[2] = { RRCI_O_OLD, RRCI_P_OLD };
-    size_t finalized = heap->counters.finalized, parted = heap->counters.parted, n = 0;
+    int k, searches = rrci_count_tracked(heap) > 0;
+    size_t before = rrci_progress(heap), n = 0;
     ptrdiff_t objects = heap->counters.objects;
-    int k;
     if (heap->machine.alive > 0)
         rrci_reset_scratch(heap);       /* the host has reported what it marked for itself */
     heap->waiting.orders = (char)orders;
     heap->desc.mark_from_c(heap->desc.userdata, 1);
-    rrci_mark_from_c(heap, function);
-    if (orders == RRCI_BY_CYCLES)
-        rrci_set_cycles_aside(heap);
-    else if (heap->machine.searched)
+    heap->state = RRCI_MAJOR;
+    heap->machine.plan = searches ? RRCI_SEARCH : RRCI_NO_SEARCH;
+    rrci_finish_marking(heap, 0, searches, function);
+    heap->state = RRCI_MAJOR;
+#ifndef RRC_NO_CYCLES
+    if (heap->machine.searched && !rrci_all_alive(heap))
+        rrci_keep_whole_garbage(heap, function);
+    if (orders == RRCI_BY_OWNERS && heap->machine.searched) {
         rrci_reset_scratch(heap);
+    } else if (heap->machine.searched && !rrci_all_alive(heap)) {
+        rrci_let_wait(heap);
+        rrci_all_aside(heap, 1);
+    }
+#endif
     rrci_end_machine(heap);
     for (k = 0; orders == RRCI_BY_OWNERS && n == 0 && k < 2; k++)
         n = rrci_watch_owners(heap, kinds[k]) + rrci_watch_owners(heap, kinds[k] + RRCI_YOUNG);
@@ -8183,12 +8166,11 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
     heap->state = RRCI_ENDING;
     heap->desc.mark_from_c(heap->desc.userdata, 0);
     if (n > 0) {
-        rrci_part_owners(heap, kinds[k - 1], function);
-        rrci_part_owners(heap, kinds[k - 1] + RRCI_YOUNG, function);
+        rrci_part_idle(heap, kinds[k - 1], 1);
+        rrci_part_idle(heap, kinds[k - 1] + RRCI_YOUNG, 1);
     }
     rrci_do_last(heap, rounds_left);
-    return heap->counters.objects != objects || heap->counters.finalized != finalized
-        || heap->counters.parted != parted;
+    return heap->counters.objects != objects || rrci_progress(heap) != before;
 }
 
 /* Deallocate what C does not hold, as long as the host's graph tells which objects go first. */
@@ -8232,7 +8214,7 @@ static void rrci_drop_held_for_others(rrc_heap *heap)
    other garbage held. */
 static void rrci_end_objects(rrc_heap *heap)
 {
-    size_t limit = rrci_most_marked(heap), searched = 0, finalized, garbage, parted;
+    size_t limit = rrci_most_marked(heap), searched = 0;
     int goes_on, rounds_left;
     heap->waiting.parts_wrappers = 0;
     rrci_order(heap, "rrc_heap_free");
@@ -8240,9 +8222,7 @@ static void rrci_end_objects(rrc_heap *heap)
     rrci_end_links(heap, &rounds_left);
     do {
         ptrdiff_t objects = heap->counters.objects;
-        finalized = heap->counters.finalized;
-        garbage = heap->stats.garbage;
-        parted = heap->counters.parted;
+        size_t before = rrci_progress(heap);
         heap->waiting.running = 0;              /* (what this search finds alive has not been cleared) */
         rrci_collect_c(heap, "rrc_heap_free");
         heap->waiting.running = 1;
@@ -8251,8 +8231,7 @@ static void rrci_end_objects(rrc_heap *heap)
             rounds_left--;
             searched += rrci_count_tracked(heap);
         }
-        goes_on = heap->stats.garbage != garbage || heap->counters.finalized != finalized
-               || heap->counters.parted != parted || rrci_is_in_doubt(heap);
+        goes_on = rrci_progress(heap) != before || rrci_is_in_doubt(heap);
         if (!goes_on && RRCI_HAS_WRAPPERS(heap) && !heap->waiting.parts_wrappers) {
             goes_on = 1;
             heap->waiting.parts_wrappers = 1;
