@@ -7074,22 +7074,17 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 #else
 /* What a build without cycles has in place of all this. */
 
-static void rrci_finish_marking(rrc_heap *heap, int is_early, int searches, const char *function)
+static void rrci_mark_without_cycles(rrc_heap *heap, const char *function)
 {
-    (void)is_early, (void)searches;
     rrci_trace_lists(heap, 0, function);
     rrci_trace_lists(heap, RRCI_YOUNG, function);
     RRC_HOST_PROPAGATE(heap);
     heap->state = RRCI_MARKING;
 }
 
-static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
-{
-    (void)keeps;
-    rrci_sweep_old(heap, function);
-    rrci_sweep_young(heap, function);
-}
-
+#define rrci_finish_marking(heap, is_early, searches, function) \
+    ((void)(is_early), (void)(searches), rrci_mark_without_cycles(heap, function))
+#define rrci_free_whole(heap, keeps, function) (rrci_sweep_old(heap, function), rrci_sweep_young(heap, function))
 #define rrci_wants_search(heap) 0
 #define rrci_has_kept(heap, function) 1
 #define rrci_aside_slice(heap, max) ((void)0)
