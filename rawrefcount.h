@@ -5246,6 +5246,19 @@ static void rrci_trace_lists(rrc_heap *heap, int age, const char *function)
     }
 }
 
+/* The state of a sweep, which keeps the dictionary of its list exact. It makes single changes as long as these are few.
+   If there are more, it fills the dictionary anew at the end. */
+typedef struct rrci_sweeper {
+    rrc_heap   *heap;
+    rrci_list  *list;
+    const char *function;
+    size_t      changes_left;
+    char        keeps_dict;         /* it was on, and has been used */
+    char        in_slices;          /* p's do not move; 2: new addresses are not known yet */
+    rrc_object *ob[RRCI_SEGMENT];   /* those whose p died, until their heads have been fetched */
+    size_t      dead, buried;
+} rrci_sweeper;
+
 #ifdef RRC_DEBUG
 static void rrci_not_marked(rrc_heap *heap, const rrci_link *link, const char *function)
 {
@@ -5265,9 +5278,11 @@ static int rrci_was_found(const rrc_heap *heap, rrc_object *ob)
 
 /* Do the hooks contradict each other here? q is the result of survivor. Returns the address to go on
    with. */
-static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, const rrci_link *link,
-                                     rrc_gcref q, const char *function)
+static rrc_gcref rrci_check_survivor(const rrci_sweeper *sweeper, const rrci_link *link, rrc_gcref q)
 {
+    rrc_heap *heap = sweeper->heap;
+    const rrci_list *list = sweeper->list;
+    const char *function = sweeper->function;
     int is_p = list == &heap->links.list[RRCI_P_OLD] || list == &heap->links.list[RRCI_P_YOUNG];
     intptr_t refcount = RRCI_COUNT(link->ob);
     int was_traced = heap->machine.searched == 0 || (heap->machine.searched == 1 && rrci_was_found(heap, link->ob));
@@ -5280,12 +5295,12 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
         rrci_not_marked(heap, link, function);
     if (rrci_is_odd(q))
         rrci_error(heap, RRC_ETAGGED, function, link->ob, q, "survivor gave this address");
-    if (!(RRC_HOST_MOVES) && q != NULL && q != link->p) {
-        rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
-                   "survivor gave a new address, but RRC_HOST_MOVES is 0; the old one is kept");
-        return link->p;
-    }
-    return q;
+    if (q == NULL || q == link->p || ((RRC_HOST_MOVES) && sweeper->in_slices != 1))
+        return q;
+    rrci_error(heap, RRC_EHOOK, function, link->ob, link->p, sweeper->in_slices == 1
+               ? "survivor gave a new address, but p's do not move in this collection; the old one is kept"
+               : "survivor gave a new address, but RRC_HOST_MOVES is 0; the old one is kept");
+    return link->p;
 }
 
 static void rrci_check_distinct(rrc_heap *heap, const rrci_list *list, const char *function)
@@ -5302,43 +5317,29 @@ static void rrci_check_distinct(rrc_heap *heap, const rrci_list *list, const cha
 }
 #endif
 
-/* The state of a sweep, which keeps the dictionary of its list exact. It makes single changes as long as these are few.
-   If there are more, it fills the dictionary anew at the end. */
-typedef struct rrci_sweeper {
-    rrc_heap   *heap;
-    rrci_list  *list;
-    const char *function;
-    size_t      changes_left;
-    char        keeps_dict;         /* it was on, and has been used */
-    char        in_slices;          /* p's do not move; 2: new addresses are not known yet */
-    rrc_object *ob[RRCI_SEGMENT];   /* those whose p died, until their heads have been fetched */
-    size_t      dead, buried;
-} rrci_sweeper;
-
 /* May one more change be made in the dictionary? If not, it is off. */
 static int rrci_may_change_dict(rrci_sweeper *sweeper)
 {
     rrci_dict *dict = &sweeper->list->dict;
-    dict->on = dict->on && sweeper->changes_left-- > 0;
+    if (dict->on && sweeper->changes_left-- == 0)
+        dict->on = 0;
     return dict->on;
-}
-
-static void rrci_bury_some(rrci_sweeper *sweeper, size_t end)
-{
-    for (; sweeper->buried < end; sweeper->buried++)
-        rrci_bury(sweeper->heap, sweeper->ob[sweeper->buried % RRCI_SEGMENT], sweeper->function);
 }
 
 /* The p of record `index` died. */
 static void rrci_sweep_dead(rrci_sweeper *sweeper, size_t index)
 {
-    rrc_object *ob = rrci_at(sweeper->list, index)->ob;
+    rrc_object *ob = rrci_at(sweeper->list, index)->ob, **place;
     rrci_may_change_dict(sweeper);
     rrci_drop_link(sweeper->heap, rrci_spot_at(sweeper->list, index));
-    if (sweeper->dead >= RRCI_SEGMENT)
-        rrci_bury_some(sweeper, sweeper->dead - RRCI_SEGMENT + 1);
+    place = &sweeper->ob[sweeper->dead % RRCI_SEGMENT];
+    if (sweeper->dead - sweeper->buried == RRCI_SEGMENT) {
+        rrci_bury(sweeper->heap, *place, sweeper->function);
+        sweeper->buried++;
+    }
     RRCI_PREFETCH_HEADS(ob);
-    sweeper->ob[sweeper->dead++ % RRCI_SEGMENT] = ob;
+    *place = ob;
+    sweeper->dead++;
 }
 
 /* The p of record `index` is at q now. */
@@ -5386,10 +5387,7 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
             }
             q = RRC_HOST_SURVIVOR(heap, p);
 #ifdef RRC_DEBUG
-            q = rrci_check_survivor(heap, list, &link[i], q, sweeper->function);
-            if (sweeper->in_slices == 1 && q != NULL && q != p)
-                rrci_error(heap, RRC_EHOOK, sweeper->function, link[i].ob, p,
-                           "survivor gave a new address, but p's do not move in this collection; the old one is kept");
+            q = rrci_check_survivor(sweeper, &link[i], q);
 #endif
             if (q == p)
                 continue;
@@ -5402,7 +5400,8 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
         }
     }
     heap->machine.changed += sweeper->dead;
-    rrci_bury_some(sweeper, sweeper->dead);
+    for (; sweeper->buried < sweeper->dead; sweeper->buried++)
+        rrci_bury(heap, sweeper->ob[sweeper->buried % RRCI_SEGMENT], sweeper->function);
     return first;
 }
 
@@ -5471,13 +5470,14 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
     }
 }
 
-static void rrci_sweep_old(rrc_heap *heap, const char *function)
+static void rrci_sweep_all(rrc_heap *heap, const char *function)
 {
     rrci_sweep(heap, &heap->links.list[RRCI_P_OLD], function);
     rrci_sweep(heap, &heap->links.list[RRCI_O_OLD], function);
 #ifdef RRC_DEBUG
     rrci_check_distinct(heap, &heap->links.list[RRCI_P_OLD], function);
 #endif
+    rrci_sweep_young(heap, function);
 }
 
 /* Move links whose p is young again to the young lists. A link for which there is no room stays. Then
@@ -6070,15 +6070,13 @@ static int rrci_reports_all(const rrc_heap *heap)
 }
 
 /* The link at *index of the list *kind, or the next one, also of the lists that follow; NULL if that was the last one.
-   What later links refer to is prefetched. */
+   The objects of later links are prefetched. */
 static const rrci_link *rrci_next_link(const rrc_heap *heap, int *kind, size_t *index)
 {
     for (; *kind < RRCI_LISTS; ++*kind, *index = 0) {
         const rrci_list *list = &heap->links.list[*kind];
-        if (*index + RRCI_SEGMENT < list->count) {
-            RRCI_PREFETCH(rrci_at(list, *index + RRCI_SEGMENT)->p);
+        if (*index + RRCI_SEGMENT < list->count)
             RRCI_PREFETCH_HEADS(rrci_at(list, *index + RRCI_SEGMENT)->ob);
-        }
         if (*index < list->count)
             return rrci_at(list, (*index)++);
     }
@@ -6090,16 +6088,25 @@ static const rrci_link *rrci_next_link(const rrc_heap *heap, int *kind, size_t *
 static rrc_object *rrci_look_for_marked(rrc_heap *heap, int finds)
 {
     rrc_object *marked = NULL;
-    const rrci_link *link;
-    size_t i = 0;
-    int kind = 0;
-    while ((link = rrci_next_link(heap, &kind, &i)) != NULL && (finds || marked == NULL)) {
-        if (!rrci_is_in_tracked(link->ob) || rrci_is_alive(&heap->machine, rrci_gc_head_of(link->ob))
-            || RRC_HOST_SURVIVOR(heap, link->p) == NULL)
-            continue;
-        marked = link->ob;
-        if (finds)
-            rrci_make_alive(heap, marked, heap->machine.keeping);
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        const rrci_list *list = &heap->links.list[kind];
+        size_t first, i;
+        for (first = 0; first < list->count; first += RRCI_SEGMENT) {
+            const rrci_link *link = rrci_at(list, first);
+            const rrci_link *ahead = first + RRCI_SEGMENT < list->count ? rrci_at(list, first + RRCI_SEGMENT) : link;
+            for (i = rrci_segment_count(list, first); i > 0; i--, link++, ahead++) {
+                RRCI_PREFETCH(ahead->p);
+                RRCI_PREFETCH_HEADS(ahead->ob);
+                if (!rrci_is_in_tracked(link->ob) || rrci_is_alive(&heap->machine, rrci_gc_head_of(link->ob))
+                    || RRC_HOST_SURVIVOR(heap, link->p) == NULL)
+                    continue;
+                marked = link->ob;
+                if (!finds)
+                    return marked;
+                rrci_make_alive(heap, marked, heap->machine.keeping);
+            }
+        }
     }
     return marked;
 }
@@ -6905,30 +6912,31 @@ static void rrci_keep_whole_garbage(rrc_heap *heap, const char *function)
     rrci_keep_at_once(&search, RRCI_OWNED, RRCI_GC_OWNED);
 }
 
-/* A garbage object whose link is still there after all: the host has marked its p since the search. New garbage begins
-   at index `first`. */
-static void rrci_return_late(rrc_heap *heap, rrci_gc_kind kind, size_t first)
+/* Garbage whose link is still there after all: the host has marked its p since the search. New garbage begins at the
+   indices `first`. */
+static void rrci_return_late(rrc_heap *heap, const size_t *first)
 {
-    const rrci_list *list = &heap->tracked.list[kind];
+    const rrci_list *list = &heap->tracked.list[RRCI_WEAKREFS];
     size_t i;
-    for (i = list->count; i-- > first;) {
-        rrc_object *ob;
-        if (i >= list->count)
-            continue;                   /* it has returned with another one */
-        ob = *rrci_ob_at(list, i);
-        if (rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0)
-            rrci_absolve_all(heap, ob);
-    }
+    for (; list < &heap->tracked.list[RRCI_GC_LISTS]; list++, first++)
+        for (i = list->count; i-- > *first;) {
+            rrc_object *ob;
+            if (i >= list->count)
+                continue;               /* it has returned with another one */
+            ob = *rrci_ob_at(list, i);
+            if (rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0)
+                rrci_absolve_all(heap, ob);
+        }
 }
 
 /* The free function of a major collection, when the search has ended. */
 static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
 {
-    size_t first[RRCI_GC_LISTS];
+    size_t first[RRCI_GC_LISTS - RRCI_WEAKREFS];
     rrci_search search;
     int kind;
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
-        first[kind] = heap->tracked.list[kind].count;
+        first[kind - RRCI_WEAKREFS] = heap->tracked.list[kind].count;
     heap->machine.not_searched++;
     if (heap->machine.searched == 1) {
         rrci_begin_search(&search, heap, 0, function);
@@ -6937,10 +6945,9 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
         rrci_all_aside(heap, keeps);
     }
     heap->machine.stage = RRCI_RELINK;
-    rrci_sweep_old(heap, function);
-    rrci_sweep_young(heap, function);
-    for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS && !keeps; kind++)
-        rrci_return_late(heap, (rrci_gc_kind)kind, first[kind]);
+    rrci_sweep_all(heap, function);
+    if (!keeps)
+        rrci_return_late(heap, first);
 }
 
 /* ---- collections in slices: the mutator runs between their functions ---- */
@@ -7084,7 +7091,7 @@ static void rrci_mark_without_cycles(rrc_heap *heap, const char *function)
 
 #define rrci_finish_marking(heap, is_early, searches, function) \
     ((void)(is_early), (void)(searches), rrci_mark_without_cycles(heap, function))
-#define rrci_free_whole(heap, keeps, function) (rrci_sweep_old(heap, function), rrci_sweep_young(heap, function))
+#define rrci_free_whole(heap, keeps, function) rrci_sweep_all(heap, function)
 #define rrci_wants_search(heap) 0
 #define rrci_has_kept(heap, function) 1
 #define rrci_aside_slice(heap, max) ((void)0)
@@ -7123,8 +7130,9 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
         return code;
     heap->state = RRCI_MINOR;
     if (heap->links.crowded_out > 0)
-        rrci_sweep_old(heap, function);
-    rrci_sweep_young(heap, function);
+        rrci_sweep_all(heap, function);
+    else
+        rrci_sweep_young(heap, function);
     heap->stats.minor_collections++;
     heap->state = heap->rest;
     return RRC_OK;
@@ -7155,8 +7163,7 @@ static int rrci_free_major(rrc_heap *heap, int stay, const char *function)
     heap->state = RRCI_MAJOR;
     if (rrci_is_sweeping(heap)) {
         rrci_aside_slice(heap, SIZE_MAX);
-        rrci_sweep_old(heap, function);
-        rrci_sweep_young(heap, function);
+        rrci_sweep_all(heap, function);
     } else {
         if (!keeps)
             rrci_close_search(heap, is_open, function);
@@ -7195,11 +7202,11 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
     int code = rrci_begin_trace(heap, RRCI_MUTATES, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
-    rrci_sweep_old(heap, function);
-    rrci_sweep_young(heap, function);
+    rrci_sweep_all(heap, function);
     heap->state = heap->rest;
     return RRC_OK;
 }
+
 #ifndef RRC_NO_CYCLES
 RRC_API int rrc_major_collection_start(rrc_heap *heap)
 {
@@ -7227,8 +7234,7 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
 /* May a slice be done, and is there anything to do? */
 static int rrci_can_slice(rrc_heap *heap, unsigned group, const char *function)
 {
-    if (heap != NULL && (heap->state == RRCI_MUTATOR || heap->state == RRCI_PARTING || heap->state == RRCI_LAYER_RESTS
-                         || heap->state == RRCI_LAYER_RUNS || heap->state == RRCI_ENDING))
+    if (heap != NULL && heap->state <= RRCI_ENDING && !rrci_in_slices(heap))
         return 0;
     return rrci_gate(heap, group, function) == RRC_OK;
 }
@@ -7377,15 +7383,6 @@ static void rrci_finalize_waiting(rrc_heap *heap, rrc_object *ob)
     rrci_call_waiting(heap, ob, RRCI_SAVED, RRC_TYPE(ob)->tp_finalize);
 }
 
-/* All finalizers have run. */
-static void rrci_return_saved(rrc_heap *heap, rrc_object *ob)
-{
-    heap->waiting.quota--;
-    rrci_gc_return(heap, ob);
-    if (!rrci_hold_again(heap, ob))
-        rrci_drop(heap, ob);
-}
-
 static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
 {
     if (RRC_TYPE(ob)->tp_clear != NULL)
@@ -7482,7 +7479,10 @@ static int rrci_do_garbage(rrc_heap *heap)
     } else if (kind == RRCI_FINALIZE) {
         rrci_finalize_waiting(heap, ob);
     } else {
-        rrci_return_saved(heap, ob);
+        heap->waiting.quota--;
+        rrci_gc_return(heap, ob);
+        if (!rrci_hold_again(heap, ob))
+            rrci_drop(heap, ob);
     }
     return 1;
 }
@@ -8236,13 +8236,6 @@ static void rrci_end_objects(rrc_heap *heap)
     } while (goes_on && rounds_left > 0 && searched <= limit);
 }
 
-/* Does C hold ob? Uncollectable garbage holds itself. A link whose maker forgot the bias is reported. */
-static int rrci_is_held_at_the_end(rrc_object *ob)
-{
-    return RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_linked_ob(ob) && rrc_refcnt(ob) > 0
-        && !rrci_is_uncollectable(ob);
-}
-
 /* Dissolve the links that are left. Returns the number of objects that C holds, of those that had a link or have
    been in the queue. */
 static size_t rrci_part_all(rrc_heap *heap)
@@ -8254,7 +8247,9 @@ static size_t rrci_part_all(rrc_heap *heap)
     for (k = 0; k < RRCI_LISTS; k++) {
         rrci_list *list = &heap->links.list[kinds[k]];
         while (list->count > 0) {
-            held += (size_t)rrci_is_held_at_the_end(rrci_at(list, list->count - 1)->ob);
+            ob = rrci_at(list, list->count - 1)->ob;
+            held += (size_t)(RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_linked_ob(ob) && rrc_refcnt(ob) > 0
+                             && !rrci_is_uncollectable(ob));        /* (that holds itself) */
             rrci_dissolve(heap, rrci_spot_at(list, list->count - 1), 1, "rrc_heap_free");
         }
     }
