@@ -5527,90 +5527,75 @@ static void rrci_demote(rrc_heap *heap)
  *   1. The weight of an object is its count less the bias, plus tp_outside. It takes the place of the count wherever
  *      references are compared with visits.
  *   2. While tp_outside is above 0, the link of a wrapper is like a P link that C holds: p is kept, with O links too.
- *      A search keeps only what visits of garbage do not explain. Collections without a search keep all.
- *      (Nobody can tell which of the references to a wrapper a visit explains. So if C has a reference as well, p is
- *      kept until C lets go.)
+ *      A search keeps only what visits of garbage do not explain. (If C has a reference as well, p is kept until C
+ *      lets go, as nobody can tell which reference a visit explains.) Collections without a search keep all.
  *   3. A wrapper without a link lives by its count alone. Foreign references to its object hold what it refers to as
  *      long as it is there, but they do not keep it from its dealloc.
+ *   4. Garbage to whose foreign object others refer does not go by its count: its tp_clear is called first, as only
+ *      that can break a foreign cycle. At the end of a heap such wrappers wait for the search, and then go in any case.
  *
- * Foreign counts have no barrier. Foreign code takes, drops and moves references at any time without telling, between
- * slices and in the hooks trace and propagate. So a number and a visit that were read at different times do not fit
- * together: a reference can have been visited in one place, and then have moved to another one that was visited
- * before. When all else is decided, the white objects are therefore weighed again: the number and the visits of all of
- * them, in one undivided pass without hooks (rrci_weigh_wrappers). A wrapper with a greater weight than white objects
- * visit is alive, and marking goes on. This is repeated until such a pass finds none. (Slices promise no bound for it.)
- * Where a call of the host goes on with what finalizers or slots of garbage need, there is such a pass after that, too.
+ * Foreign counts have no barrier: between slices, and in the hooks trace and propagate, foreign code can move a
+ * reference that was visited to a place that was visited before. So when all else is decided, the white objects are
+ * weighed again, number and visits of all of them in one undivided pass without hooks (rrci_weigh_wrappers). A wrapper
+ * with a greater weight than white objects visit is alive, and marking goes on, until such a pass finds none. (Slices
+ * promise no bound for it.) Where a call of the host goes on with what finalizers or slots of garbage need, there is
+ * such a pass after that, too.
  *
- * Why it is right: after the last pass all references to white wrappers belonged to foreign objects of white wrappers
- * at one moment, and so did ordinary references, as in >>cycles and >>slices. The program could not reach any of them
- * then, and foreign code takes references only to what it can reach, but for weak references of its own. It can use
- * those as long as the foreign object lives: so waiting garbage is weighed once more before each kind of work that
- * rrc_run_pending does, as for ordinary references. A reference that is taken later keeps the foreign object, which
- * counts for itself, but not its wrapper.
- *
- * Garbage to whose foreign object others refer does not go by its count: its tp_clear is called first, as only that
- * can break a foreign cycle. At the end of a heap such wrappers wait for the search, and then go in any case.
+ * Why it is right: at the moment of the last pass, all references to white wrappers belonged to foreign objects of
+ * white wrappers, and so did ordinary references, as in >>slices. The program could reach none of them then, and
+ * foreign code takes references only to what it can reach, but for weak references of its own. It can use those as long
+ * as the foreign object lives: so waiting garbage is weighed once more before each kind of work of rrc_run_pending. A
+ * reference that is taken later keeps the foreign object, which counts for itself, but not its wrapper.
  *
  * In closed heaps the host's collector alone cannot decide about wrappers: see >>wrappers in rrc_closed.h. */
 
 /* >>cycles
  * ---------------------------------------------------------------------------
- * Garbage cycles over both heaps are found by trial deletion on the C side (Christopher 1984;
- * CPython's gc by Schemenauer, Tismer and Gaufin), joined to the host's marking:
+ * Garbage cycles over both heaps are found by trial deletion on the C side (Christopher 1984; CPython's gc by
+ * Schemenauer, Tismer and Gaufin), joined to the host's marking:
  *
- *   1. explain   The traverse of each tracked object visits what it refers to. Each visit explains
- *                one reference to the visited object.
- *   2. roots     If the count of an object, less the bias, is not all explained, the object is
- *                held from outside. It is alive.
- *   3. mark      An alive object makes alive the objects that it visits, and the p of its P link.
- *                A p that the host marks makes its ob alive. This goes on until nothing changes.
- *   4. keep      Of the other objects, those with a finalizer still to run are kept this time,
- *                with all that they reach.
+ *   1. explain   The traverse of each tracked object visits what it refers to. Each visit explains one reference to
+ *                the visited object. Objects that the host reached from its own roots before are left out: step 3
+ *                makes alive what they refer to.
+ *   2. roots     An object whose count, less the bias, is not all explained is held from outside. It is alive.
+ *   3. mark      An alive object makes alive the objects that it visits, and the p of its P link. A p that the host
+ *                marks makes its ob alive. This goes on until nothing changes.
+ *   4. keep      Of the other objects, those with a finalizer still to run are kept this time, with all that they
+ *                reach. (If the host goes on marking after the trace function, there is no such step: see >>protocol.)
  *
- * The rest is garbage. Before rrc_major_collection_free dissolves links, it moves garbage to the lists of what
- * waits. These own a reference to each of their objects, so that none also joins the dealloc queue. (An object that
- * only its link holds is left to the rule: see rrci_goes_by_count.) Until rrc_run_pending has done its work, searches
- * take what waits as alive: its references are not explained, and its P links hold.
+ * The rest is garbage. Before links are dissolved it moves to the lists of what waits. These own a reference to each of
+ * their objects, so that none also joins the dealloc queue. (An object that only its link holds is left to the rule:
+ * see rrci_goes_by_count.) Until rrc_run_pending has done its work, searches take what waits as alive: its references
+ * are not explained, and its P links hold.
  *
- * A search watches what it has not found alive, as in >>slices, and garbage remains watched while it waits,
- * until its own slot is called. So the first reference that C takes to it is an event, and absolves it, with all
- * that it reaches in C (rrci_absolve_all). What is still tracked after its tp_clear is marked
- * (RRCI_GC_CLEARED). If the next search finds it to be garbage again, it is uncollectable.
+ * Garbage remains watched (see >>slices) while it waits, until its own slot is called. So the first reference that C
+ * takes to it is an event, and absolves it, with all that it reaches in C (rrci_absolve_all). What is still tracked
+ * after its tp_clear is marked (RRCI_GC_CLEARED). If the next search finds it to be garbage again, it is uncollectable.
  *
- * Explained references are counted in the scratch words of the GC heads: less 2 for each visit. A search
- * that is divided begins with twice the weight and 1, when it first sees an object. So no count is spoiled
- * by a traverse that visits other objects the second time. An object without a GC head counts as held by
- * each reference to it.
+ * rrc_major_collection_keep goes on with step 3, from what garbage owns. What it finds is colored too, but remains
+ * garbage (RRCI_GC_OWNED). The p of waiting garbage may then live on, without holding it. When nothing else holds it,
+ * it parts from p, and joins the queue.
  *
- * Between the two calls rrc_major_collection_keep goes on with step 3, from what garbage owns. What it
- * finds is colored too, but remains garbage (RRCI_GC_OWNED). The p of waiting garbage may then live on,
- * without holding it. When nothing else holds it, it parts from p, and joins the queue.
+ * A host with reports_marks reports each p that it marks (rrc_marked), and the search takes linear time. For others the
+ * header calls survivor, before step 1 and after each round of marking, for the links not reached so far. There are as
+ * many rounds as the longest path has crossings from heap to heap. (With reports_marks, survivor is called when
+ * nothing else is left to do. So a missing report costs a round, but loses no object.)
  *
- * The host marks what its own roots reach before step 1. Objects that are alive for that are left out of
- * step 1. It need not explain their references, because step 3 makes alive what they refer to. So an object
- * that the host reaches is read once, and others are read twice.
- *
- * A host with reports_marks reports each p that it marks (rrc_marked), and the search takes linear
- * time. For other hosts the header calls survivor, before step 1 and after each round of marking, for the
- * links not reached so far. There are as many rounds as the longest path has crossings from heap to heap.
- * (With reports_marks, survivor is called when nothing else is left to do. So a missing report costs a
- * round, but loses no object.)
- *
- * If the host goes on marking after the trace function (rrc_major_collection_trace_early), the
- * search stays open: what rrc_marked makes alive is visited at once. There is no step 4: see >>protocol.
- *
- * Steps 2 and 3 are one scan over the tracked objects, in order. If an object is found alive before
- * the scan gets there, the scan visits it. If the scan has passed it, it becomes gray and is visited
- * later. There is no recursion: gray objects are threaded through their scratch words. */
+ * Steps 2 and 3 are one scan over the tracked objects, in order. An object that is found alive after the scan has
+ * passed it becomes gray, and is visited later. There is no recursion: gray objects are threaded through their scratch
+ * words. */
 
 /* >>slices
  * ---------------------------------------------------------------------------
- * In a heap with `incremental` a major collection can be divided into slices: see >>protocol. On the C side:
+ * In a heap with `incremental` a major collection can be divided into slices: see >>protocol. A collection in one call
+ * runs the same stages, without the mutator between them (rrci_run_to). On the C side:
  *
- *   1. When a search first sees an object, as itself or as what another one refers to, the object becomes
- *      watched: the sign of its count is set. Its scratch word gets its weight.
- *   2. Each object tracked at the start is traversed once. A visit subtracts one from the weight.
- *   3. An object whose weight is above 0 at the end was held from outside. It is alive.
+ *   1. When a search first sees an object, as itself or as what another one refers to, the object becomes watched: the
+ *      sign of its count is set. Its scratch word becomes twice its weight and 1. (If the mutator does not run, the
+ *      weight is read when the scan comes to the object.)
+ *   2. Each object tracked at the start is traversed once. A visit subtracts 2 from the scratch word. An object without
+ *      a GC head counts as held by each reference to it.
+ *   3. An object whose weight is not all explained at the end was held from outside. It is alive.
  *   4. rrc_incref and rrc_touch of a watched object end the watch, and make it alive. So does each reference that
  *      the header takes itself.
  *   5. An object that is tracked or linked meanwhile is alive, and so is the p of its P link. An object without
@@ -5618,34 +5603,29 @@ static void rrci_demote(rrc_heap *heap)
  *   6. An object whose count drops to 0, or that is untracked, is alive, and so is all that it owns.
  *   7. Entries of the table of tracked objects do not move. Objects that leave it leave holes.
  *
- * Why a verdict is right although the mutator ran: a white object has been watched since it was first seen.
- * So it has gained no reference since, and none has moved out of the field that held it. Each visit that was
- * counted is therefore a reference that existed when the object was first seen, and if its scratch word is 0, there
- * were no others then. There are no others now. All these references belong to white objects: an alive object makes
- * alive what it visits, and marking goes on until nothing is gray and the host has nothing to mark. A reference
- * that is dropped needs no barrier. It can only make garbage that the next search finds.
+ * Why a verdict is right although the mutator ran: a white object has been watched since it was first seen. So it has
+ * gained no reference since, and none has moved out of the field that held it. Each visit that was counted is therefore
+ * a reference that existed when the object was first seen, and if all are explained, there were no others then, and are
+ * none now. They belong to white objects: an alive object makes alive what it visits, and marking goes on until nothing
+ * is gray and the host has nothing to mark. A reference that is dropped needs no barrier. It can only make garbage that
+ * the next search finds.
  *
- * After rrc_major_collection_trace the verdict is final. Garbage cannot be reached by the mutator, but for what C
- * has a pointer to without a reference. If C takes a reference to such an object, the object is absolved, like
- * waiting garbage that C gets hold of: see >>cycles. So the rest needs no barrier of ours. (The host needs its
- * own until 8 is done: see >>protocol.)
+ * After rrc_major_collection_trace the verdict is final. The mutator cannot reach garbage, but for what C has a pointer
+ * to without a reference. If C takes a reference to that, it is absolved: see >>cycles. So the rest needs no barrier of
+ * ours. (The host needs its own until 8 is done: see >>protocol.)
  *
  *   8. What finalizers need and what garbage owns is kept: this is rrc_major_collection_keep.
- *   9. Garbage moves to the lists of what waits. rrc_run_pending does not deal with garbage until the collection has
- *      ended.
+ *   9. Garbage moves to the lists of what waits. rrc_run_pending leaves it alone until the collection has ended.
  *  10. Links whose p died are dissolved. Young links are as soon as 8 is done, so that no minor collection after that
  *      sees a dead p. Until the sweep has passed a link, rrc_to_obj asks the host about its p.
  *
- * A host that cannot finish its marking inside a hook calls rrc_major_collection_trace_early instead. What 1 to 7
- * have found is taken over, the search stays open for reports, and the free call pronounces the verdict. All that
- * follows it is done at once, without 8.
+ * After rrc_major_collection_trace_early the search stays open for reports instead, and the free call pronounces the
+ * verdict. All that follows it is done at once, without 8.
  *
  * A major collection that does not search goes the same way, without 2 and 3: for each P link, p is traced if C holds
  * ob, and ob is watched otherwise. The same is done when a search is given up because a traverse is wrong.
  *
- * A watch can outlive the search. Then it means nothing, and the next rrc_incref ends it.
- *
- * A collection in one call runs the same stages, without the mutator between them: see rrci_run_to. */
+ * A watch can outlive the search. Then it means nothing, and the next rrc_incref ends it. */
 
 /* ---- the objects that a search visits ---- */
 
@@ -5738,11 +5718,6 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(const rrci_search *search, rrc_object *
 }
 
 #ifdef RRC_DEBUG
-static int rrci_is_aligned(const rrc_object *ob)
-{
-    return ob != NULL && (uintptr_t)ob % sizeof(void *) == 0;
-}
-
 /* Is ob an object? Reads as little of it as possible. */
 static int rrci_looks_like_object(rrc_object *ob)
 {
@@ -5757,8 +5732,8 @@ static int rrci_looks_like_object(rrc_object *ob)
 
 static void rrci_debug_visit(rrci_search *search, rrc_object *ob)
 {
-    int is_freed = rrci_is_aligned(ob) && rrci_is_freed(ob);
-    if (!rrci_is_aligned(ob) || is_freed || !rrci_looks_like_object(ob)) {
+    int is_aligned = ob != NULL && (uintptr_t)ob % sizeof(void *) == 0, is_freed = is_aligned && rrci_is_freed(ob);
+    if (!is_aligned || is_freed || !rrci_looks_like_object(ob)) {
         rrci_wrong_traverse(search, is_freed ? RRC_EFREED : RRC_ETRAVERSE, search->parent,
                             is_freed ? "a field that its tp_traverse visits refers to an object that was freed"
                                      : "the tp_traverse of this object's type visits what is not an object");
@@ -6333,29 +6308,21 @@ static void rrci_scan(rrci_search *search)
 
 /* ---- RESET: the search is given up ---- */
 
-/* Forget what the search noted of tracked objects. */
-static void rrci_reset_scratch(rrc_heap *heap)
+static void rrci_begin_reset(rrci_machine *machine)
 {
-    rrc_object *ob;
-    size_t i = 0;
-    rrci_forget_gray(&heap->machine.gray);
-    while ((ob = rrci_next_tracked(heap, &i)) != NULL) {
-        rrci_unwatch(heap, ob);
-        rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
-    }
-    heap->machine.alive = 0;
+    rrci_forget_gray(&machine->gray);
+    machine->alive = 0;
+    machine->cursor = SIZE_MAX;
 }
 
-/* RESET passes RRCI_TRACKED downwards, and fills holes. */
-static void rrci_reset_part(rrci_search *search)
+/* Forget what the search noted of tracked objects, from heap->machine.cursor down. Holes are filled. Returns the units
+   done. */
+static size_t rrci_reset_part(rrc_heap *heap, size_t max)
 {
-    rrc_heap *heap = search->heap;
     rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
-    if (heap->machine.cursor > list->count)
-        heap->machine.cursor = list->count;
-    for (; heap->machine.cursor > 0 && rrci_may_go_on(search); search->end--) {
-        size_t i = --heap->machine.cursor;
-        rrc_object *ob = *rrci_ob_at(list, i);
+    size_t done, i = heap->machine.cursor < list->count ? heap->machine.cursor : list->count;
+    for (done = 0; i > 0 && done < max; done++) {
+        rrc_object *ob = *rrci_ob_at(list, --i);
         if (rrci_is_hole(ob)) {
             rrci_fill_hole(heap, i);
         } else {
@@ -6363,6 +6330,14 @@ static void rrci_reset_part(rrci_search *search)
             rrci_whiten(&heap->machine, rrci_gc_head_of(ob));
         }
     }
+    heap->machine.cursor = i;
+    return done;
+}
+
+static void rrci_reset_scratch(rrc_heap *heap)
+{
+    rrci_begin_reset(&heap->machine);
+    rrci_reset_part(heap, SIZE_MAX);
 }
 
 /* Between two pieces of work: if a traverse was wrong, or if rrc_gc_disable was called, the search goes on without a
@@ -6377,10 +6352,8 @@ static void rrci_give_up_search(rrci_search *search)
     heap->machine.searched = 0;
     heap->machine.plan = RRCI_NO_SEARCH;
     heap->machine.scan = 0;
-    rrci_forget_gray(&heap->machine.gray);
-    heap->machine.alive = 0;
     heap->machine.stage = RRCI_RESET;
-    heap->machine.cursor = SIZE_MAX;
+    rrci_begin_reset(&heap->machine);
 }
 
 /* ---- FINALIZABLE, OWNED ---- */
@@ -6590,7 +6563,7 @@ static int rrci_single(rrci_search *search)
     rrc_heap *heap = search->heap;
     switch (heap->machine.stage) {
     case RRCI_RESET:
-        rrci_reset_part(search);
+        search->end -= (intptr_t)rrci_reset_part(heap, (size_t)search->end - search->at);
         if (heap->machine.cursor > 0)
             break;
         if (search->with_host)
@@ -6665,7 +6638,8 @@ static void rrci_begin_run(rrci_search *search, rrc_heap *heap, int with_host, c
 static void rrci_keep_at_once(rrci_search *search, rrci_stage stage, uintptr_t keeping)
 {
     rrc_heap *heap = search->heap;
-    while (heap->machine.searched && !rrci_all_found(heap)) {
+    while (heap->machine.searched && !rrci_all_found(heap)
+           && (stage == RRCI_OWNED || heap->tracked.finalizable > 0)) {
         rrci_begin_keeping(heap, stage, keeping);
         rrci_run_to(search, stage == RRCI_OWNED ? RRCI_ASIDE : RRCI_OWNED);
         heap->machine.keeping = 0;
@@ -6675,13 +6649,6 @@ static void rrci_keep_at_once(rrci_search *search, rrci_stage stage, uintptr_t k
         rrci_run_to(search, RRCI_VERDICT);
     }
     heap->machine.stage = RRCI_VERDICT;
-}
-
-/* Keep what finalizers still to run may see. */
-static void rrci_keep_finalizable(rrci_search *search)
-{
-    if (search->heap->tracked.finalizable > 0)
-        rrci_keep_at_once(search, RRCI_FINALIZABLE, RRCI_GC_KEPT);
 }
 
 /* All garbage is to wait. */
@@ -6724,7 +6691,7 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
     search.ends = 1;
     rrci_begin_machine(heap, 1);
     rrci_run_to(&search, RRCI_VERDICT);
-    rrci_keep_finalizable(&search);
+    rrci_keep_at_once(&search, RRCI_FINALIZABLE, RRCI_GC_KEPT);
     if (heap->machine.searched)
         rrci_all_aside(heap, 0);
     rrci_end_machine(heap);
@@ -6775,7 +6742,7 @@ static void rrci_begin_whole(rrci_search *search, int searches)
     if (!searches && (heap->machine.searched || heap->machine.alive > 0))
         rrci_reset_scratch(heap);
     rrci_begin_machine(heap, searches);
-    if (searches) {     /* what the host reaches from its own roots is alive, and its references need not be explained */
+    if (searches) {             /* what the host reaches from its own roots is alive: it need not be explained */
         RRC_HOST_PROPAGATE(heap);
         if (!rrci_reports_all(heap))
             rrci_ask_host(search);
@@ -6873,21 +6840,9 @@ static void rrci_finish_marking(rrc_heap *heap, int is_early, int searches, cons
 #endif
         rrci_pronounce_in_slices(heap);
     } else {
-        rrci_keep_finalizable(&search);
+        rrci_keep_at_once(&search, RRCI_FINALIZABLE, RRCI_GC_KEPT);
         heap->state = RRCI_MARKING;
     }
-}
-
-/* The host marked p of ob after the search had ended, or in an open one without a report. */
-static void rrci_spare_garbage(rrc_heap *heap, rrc_object *ob, int is_open, const char *function)
-{
-    rrci_error(heap, RRC_EHOOK, function, ob, RRC_LINK(ob), is_open
-               ? "the host marked p after rrc_major_collection_trace_early, but did not report it by rrc_marked; no "
-                 "cycle is collected now"
-               : "the host marked p after rrc_major_collection_trace: let propagate do all marking, or use "
-                 "rrc_major_collection_trace_early; no cycle is collected now");
-    rrci_reset_scratch(heap);
-    heap->machine.searched = 2;
 }
 
 /* The free function begins. If the search is open, the host must have reported all that it has marked meanwhile. Else
@@ -6896,8 +6851,15 @@ static void rrci_close_search(rrc_heap *heap, int is_open, const char *function)
 {
     rrc_object *ob = heap->machine.searched && (RRCI_CHECKS || (is_open && !rrci_is_started(heap)))
                    ? rrci_look_for_marked(heap, 0) : NULL;
-    if (ob != NULL)
-        rrci_spare_garbage(heap, ob, is_open, function);
+    if (ob == NULL)
+        return;
+    rrci_error(heap, RRC_EHOOK, function, ob, RRC_LINK(ob), is_open
+               ? "the host marked p after rrc_major_collection_trace_early, but did not report it by rrc_marked; no "
+                 "cycle is collected now"
+               : "the host marked p after rrc_major_collection_trace: let propagate do all marking, or use "
+                 "rrc_major_collection_trace_early; no cycle is collected now");
+    rrci_reset_scratch(heap);
+    heap->machine.searched = 2;
 }
 
 /* rrc_major_collection_keep in a collection that is not divided. The host may have marked more since the trace call:
@@ -6996,8 +6958,6 @@ static void rrci_pause_slices(rrc_heap *heap)
     heap->machine.host_reports |= RRCI_REPORTS_LOST;
     heap->machine.plan = RRCI_UNDECIDED;
     rrci_end_machine(heap);
-    if (heap->tracked.walking == 0)
-        rrci_fill_holes(heap, &heap->tracked.list[RRCI_TRACKED], RRCI_TRACKED);
 }
 
 /* Has all been done that rrc_major_collection_keep does? (If there is no garbage, that is little.) */
@@ -7057,16 +7017,6 @@ RRC_API RRCI_NOINLINE void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
     }
 }
 
-/* Report the obs of all links in this list that have this p. (A p can have many O links.) */
-static void rrci_marked_in(rrc_heap *heap, const rrci_list *list, rrc_gcref p)
-{
-    const rrci_link *link;
-    rrci_probe probe;
-    rrci_begin_probe(&probe, list, p);
-    while ((link = rrci_next_probe(&probe, list, p)) != NULL)
-        rrci_marked_ob(heap, link->ob);
-}
-
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 {
     int kind;
@@ -7074,8 +7024,13 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
         return;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->links.list[kind];
-        if (list->dict.on && list->count > 0)
-            rrci_marked_in(heap, list, p);
+        const rrci_link *link;
+        rrci_probe probe;
+        if (!list->dict.on || list->count == 0)
+            continue;
+        rrci_begin_probe(&probe, list, p);
+        while ((link = rrci_next_probe(&probe, list, p)) != NULL)     /* (a p can have many O links) */
+            rrci_marked_ob(heap, link->ob);
     }
 }
 #else
@@ -8075,40 +8030,33 @@ static size_t rrci_watch_owners(rrc_heap *heap, int kind)
 }
 
 #ifndef RRC_NO_CYCLES
-/* Garbage that a visitor counts. */
-typedef struct rrci_garbage {
-    rrci_search search;         /* first, because visitors get its address */
-    size_t      count;
-} rrci_garbage;
-
 /* Is ob a view to which one object refers? That object decides when it goes. */
 static int rrci_is_owned_view(rrc_heap *heap, rrc_object *ob)
 {
     return rrc_refcnt(ob) == 1 && rrci_is_p_linked(heap, ob);
 }
 
+/* Counts visits of garbage. */
 static int rrci_visit_garbage(rrc_object *ob, void *arg)
 {
-    rrci_garbage *found = (rrci_garbage *)arg;
-    rrc_heap *heap = found->search.heap;
+    rrc_heap *heap = ((rrci_search *)arg)->heap;
     if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_in_tracked(ob)
         && rrci_is_below(&heap->machine, rrci_gc_head_of(ob), 0) && !rrci_is_owned_view(heap, ob))
-        found->count++;
+        ((rrci_search *)arg)->at++;
     return 0;
 }
 
 /* Can this garbage wait for the next marking? Others own it through the host only, and it owns no other garbage. */
 static int rrci_can_wait(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_garbage found;
+    rrci_search search;
     if (rrci_is_owned_view(heap, ob))
         return 1;
     if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_OWNED) == 0 || rrc_refcnt(ob) > 0)
         return 0;
-    rrci_begin_search(&found.search, heap, 0, "rrc_heap_free");
-    found.count = 0;
-    rrci_traverse(&found.search, ob, rrci_visit_garbage);
-    return found.count == 0;
+    rrci_begin_search(&search, heap, 0, "rrc_heap_free");
+    rrci_traverse(&search, ob, rrci_visit_garbage);
+    return search.at == 0;
 }
 
 /* Let garbage that can wait be as if it was found alive, but watched, unless there is no other garbage. */
