@@ -5222,17 +5222,6 @@ static void rrci_trace_list(rrc_heap *heap, int kind, const char *function)
     }
 }
 
-/* Trace the p of every link of a wrapper in this list that is held from outside. */
-static RRCI_NOINLINE void rrci_trace_held_wrappers(rrc_heap *heap, int kind)
-{
-    const rrci_list *list = &heap->links.list[kind];
-    size_t i;
-    for (i = 0; i < list->count; i++) {
-        if (rrci_outside(heap, rrci_at(list, i)->ob) > 0)
-            RRC_HOST_TRACE(heap, rrci_at(list, i)->p);
-    }
-}
-
 /* The same for the old lists, or the young ones. */
 static void rrci_trace_lists(rrc_heap *heap, int age, const char *function)
 {
@@ -5240,10 +5229,20 @@ static void rrci_trace_lists(rrc_heap *heap, int age, const char *function)
         rrci_trace_list(heap, RRCI_P_OLD | age, function);
     if (RRCI_PROXIES_HAVE_STATE)
         rrci_trace_list(heap, RRCI_O_OLD | age, function);
-    if (RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap))) {
-        rrci_trace_held_wrappers(heap, RRCI_P_OLD | age);
-        rrci_trace_held_wrappers(heap, RRCI_O_OLD | age);
+}
+
+/* The link at *index of the list *kind, or the next one, also of the lists that follow; NULL if that was the last one.
+   The objects of later links are prefetched. */
+static const rrci_link *rrci_next_link(const rrc_heap *heap, int *kind, size_t *index)
+{
+    for (; *kind < RRCI_LISTS; ++*kind, *index = 0) {
+        const rrci_list *list = &heap->links.list[*kind];
+        if (*index + RRCI_SEGMENT < list->count)
+            RRCI_PREFETCH_HEAD(rrci_at(list, *index + RRCI_SEGMENT)->ob);
+        if (*index < list->count)
+            return rrci_at(list, (*index)++);
     }
+    return NULL;
 }
 
 /* The state of a sweep, which keeps the dictionary of its list exact. It makes single changes as long as these are few.
@@ -5690,13 +5689,6 @@ RRCI_ALWAYS_INLINE intptr_t rrci_unexplained(const rrci_search *search, rrc_obje
     return (refs & 1) != 0 ? refs - 1 : 2 * rrci_weight(search->heap, ob) + refs;
 }
 
-/* Can C's references to ob, which has a GC head, keep the p of its link? */
-RRCI_ALWAYS_INLINE int rrci_can_keep_p(const rrc_heap *heap, rrc_object *ob)
-{
-    return RRCI_PROXIES_HAVE_STATE || (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0
-        || rrci_is_wrapper(heap, ob);
-}
-
 /* Trial deletion: one reference to ob is explained. */
 RRCI_ALWAYS_INLINE void rrci_explain_one(const rrci_search *search, rrc_object *ob)
 {
@@ -5983,8 +5975,8 @@ static int rrci_visit_reach(rrc_object *ob, void *arg)
 RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     search->level = rrci_gc_head_of(ob)->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED);
-    if (search->with_host && rrci_can_keep_p(search->heap, ob) && rrci_is_linked_ob(ob)
-        && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_keeps_p(search->heap, ob))
+    if (search->with_host && rrci_is_linked_ob(ob) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL
+        && rrci_keeps_p(search->heap, ob))
         RRC_HOST_TRACE(search->heap, RRC_LINK(ob));
     rrci_traverse(search, ob, visit);
 }
@@ -6042,20 +6034,6 @@ static RRCI_NOINLINE void rrci_visit_found(rrc_heap *heap)
 static int rrci_reports_all(const rrc_heap *heap)
 {
     return heap->machine.host_reports == RRCI_REPORTS || (heap->machine.host_reports == 0 && heap->desc.reports_marks);
-}
-
-/* The link at *index of the list *kind, or the next one, also of the lists that follow; NULL if that was the last one.
-   The objects of later links are prefetched. */
-static const rrci_link *rrci_next_link(const rrc_heap *heap, int *kind, size_t *index)
-{
-    for (; *kind < RRCI_LISTS; ++*kind, *index = 0) {
-        const rrci_list *list = &heap->links.list[*kind];
-        if (*index + RRCI_SEGMENT < list->count)
-            RRCI_PREFETCH_HEADS(rrci_at(list, *index + RRCI_SEGMENT)->ob);
-        if (*index < list->count)
-            return rrci_at(list, (*index)++);
-    }
-    return NULL;
 }
 
 /* Look for tracked objects that are not found although the host has marked their p's. Returns one of them, or NULL.
@@ -6631,7 +6609,7 @@ static void rrci_begin_run(rrci_search *search, rrc_heap *heap, int with_host, c
     search->is_divided = (char)rrci_is_started(heap);
 }
 
-/* ---- whole collections: nobody runs before the free function ---- */
+/* ---- whole collections, and what slices share with them ---- */
 
 /* Find what is to be kept, in FINALIZABLE or OWNED, and leave the search open. (If foreign code has taken references in
    hooks meanwhile, there is a new verdict.) */
@@ -7073,6 +7051,14 @@ RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
     rrci_trace_lists(heap, RRCI_YOUNG, function);
     if (heap->links.crowded_out > 0)
         rrci_trace_lists(heap, 0, function);
+    if (RRCI_HAS_WRAPPERS(heap)) {
+        const rrci_link *link;
+        size_t i = 0;
+        int kind = heap->links.crowded_out > 0 ? RRCI_P_OLD : RRCI_P_YOUNG;
+        while ((link = rrci_next_link(heap, &kind, &i)) != NULL)
+            if (rrci_outside(heap, link->ob) > 0)
+                RRC_HOST_TRACE(heap, link->p);
+    }
     heap->state = RRCI_COPYING;
     return RRC_OK;
 }
