@@ -6454,18 +6454,11 @@ static void rrci_pronounce(rrci_machine *machine)
 /* ---- the machine ----
    Lua's singlestep is the model: one function does a piece of the current stage, and another one calls it. */
 
-/* Begin a stage that passes RRCI_TRACKED upwards. */
-static void rrci_begin_stage(rrci_machine *machine, rrci_stage stage)
+/* Begin a stage that passes RRCI_TRACKED: upwards from 0, or downwards from SIZE_MAX. */
+static void rrci_begin_stage(rrci_machine *machine, rrci_stage stage, size_t cursor)
 {
     machine->stage = stage;
-    machine->cursor = 0;
-}
-
-/* Begin ASIDE, which passes RRCI_TRACKED downwards. */
-static void rrci_begin_aside(rrc_heap *heap)
-{
-    heap->machine.stage = RRCI_ASIDE;
-    heap->machine.cursor = SIZE_MAX;
+    machine->cursor = cursor;
 }
 
 /* A search begins. */
@@ -6473,7 +6466,7 @@ static void rrci_begin_explain(rrc_heap *heap)
 {
     heap->machine.searched = 1;
     heap->waiting.forgives = !heap->waiting.running && rrci_count_waiting(heap) == 0;
-    rrci_begin_stage(&heap->machine, RRCI_EXPLAIN);
+    rrci_begin_stage(&heap->machine, RRCI_EXPLAIN, 0);
 }
 
 /* Begin a stage that passes lists of links downwards. */
@@ -6497,7 +6490,7 @@ static int rrci_next_links(rrc_heap *heap)
 /* Begin FINALIZABLE or OWNED. */
 static void rrci_begin_keeping(rrc_heap *heap, rrci_stage stage, uintptr_t keeping)
 {
-    rrci_begin_stage(&heap->machine, stage);
+    rrci_begin_stage(&heap->machine, stage, 0);
     heap->machine.keeping = keeping;
     heap->machine.scan = SIZE_MAX;
 }
@@ -6505,9 +6498,8 @@ static void rrci_begin_keeping(rrc_heap *heap, rrci_stage stage, uintptr_t keepi
 /* OWNED is done, or there is no garbage: nothing is to be kept. */
 static void rrci_end_keeping(rrc_heap *heap)
 {
-    rrci_begin_aside(heap);
-    if (heap->machine.keeping == 0 && (!heap->machine.searched || heap->tracked.holes == 0))
-        heap->machine.cursor = 0;
+    int has_none = heap->machine.keeping == 0 && (!heap->machine.searched || heap->tracked.holes == 0);
+    rrci_begin_stage(&heap->machine, RRCI_ASIDE, has_none ? 0 : SIZE_MAX);
     heap->machine.keeping = 0;
 }
 
@@ -6556,13 +6548,13 @@ static int rrci_single(rrci_search *search)
             if (search->with_host)
                 rrci_begin_links(heap, RRCI_ROOTS, RRCI_P_YOUNG);
             else
-                rrci_begin_stage(&heap->machine, RRCI_SCAN);
+                rrci_begin_stage(&heap->machine, RRCI_SCAN, 0);
         }
         break;
     case RRCI_ROOTS:
         rrci_root_links(search);
         if (heap->machine.cursor == 0 && !search->is_wrong && !rrci_next_links(heap))
-            rrci_begin_stage(&heap->machine, heap->machine.searched ? RRCI_SCAN : RRCI_DRAIN);
+            rrci_begin_stage(&heap->machine, heap->machine.searched ? RRCI_SCAN : RRCI_DRAIN, 0);
         break;
     case RRCI_SCAN:
         rrci_scan(search);
@@ -6636,7 +6628,7 @@ static void rrci_all_aside(rrc_heap *heap, int keeps)
     heap->machine.alive = 0;
     rrci_pronounce(&heap->machine);
     if (is_garbage) {
-        rrci_begin_aside(heap);
+        rrci_begin_stage(&heap->machine, RRCI_ASIDE, SIZE_MAX);
         rrci_aside_part(heap, keeps, SIZE_MAX);
     }
     heap->machine.unfound = heap->machine.white;
@@ -6787,8 +6779,7 @@ static void rrci_pronounce_in_slices(rrc_heap *heap)
     if (heap->machine.searched && !rrci_all_alive(heap)) {
         rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
     } else {
-        heap->machine.stage = RRCI_OWNED;
-        heap->machine.cursor = SIZE_MAX;        /* nothing is to be kept */
+        rrci_begin_stage(&heap->machine, RRCI_OWNED, SIZE_MAX);       /* nothing is to be kept */
     }
     if (heap->machine.searched) {
         rrci_note_search(heap);
@@ -7316,14 +7307,6 @@ static void rrci_call_waiting(rrc_heap *heap, rrc_object *ob, rrci_gc_kind to,
     rrci_drop(heap, ob);
 }
 
-static void rrci_finalize_waiting(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
-    heap->tracked.finalizable--;
-    heap->counters.finalized++;
-    rrci_call_waiting(heap, ob, RRCI_SAVED, RRC_TYPE(ob)->tp_finalize);
-}
-
 static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
 {
     if (RRC_TYPE(ob)->tp_clear != NULL)
@@ -7418,7 +7401,10 @@ static int rrci_do_garbage(rrc_heap *heap)
     } else if (kind == RRCI_FINALIZE && !rrci_is_finalizable(ob)) {
         rrci_gc_move(heap, RRCI_SAVED, ob);     /* (rrc_gc_set_finalized was called meanwhile) */
     } else if (kind == RRCI_FINALIZE) {
-        rrci_finalize_waiting(heap, ob);
+        rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
+        heap->tracked.finalizable--;
+        heap->counters.finalized++;
+        rrci_call_waiting(heap, ob, RRCI_SAVED, RRC_TYPE(ob)->tp_finalize);
     } else {
         heap->waiting.quota--;
         rrci_gc_return(heap, ob);
@@ -7831,17 +7817,14 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
 
 static int rrci_compare_config(const rrc_desc *desc, const char *config)
 {
+    const char *detail = config;
 #ifndef RRC_NO_STDIO
-    char detail[330];
+    char both[330];
+    snprintf(both, sizeof both, "this unit: %.145s; implementing unit: %.145s", config, RRCI_CONFIG);
+    detail = both;
 #endif
-    if (strcmp(config, RRCI_CONFIG) == 0)
-        return RRC_OK;
-#ifdef RRC_NO_STDIO
-    return rrci_report(desc, RRC_ECONFIG, "rrc_heap_new", NULL, NULL, config);
-#else
-    snprintf(detail, sizeof detail, "this unit: %.145s; implementing unit: %.145s", config, RRCI_CONFIG);
-    return rrci_report(desc, RRC_ECONFIG, "rrc_heap_new", NULL, NULL, detail);
-#endif
+    return strcmp(config, RRCI_CONFIG) == 0 ? RRC_OK
+                                            : rrci_report(desc, RRC_ECONFIG, "rrc_heap_new", NULL, NULL, detail);
 }
 
 RRC_API int rrci_check_config(rrc_heap *heap, const char *config)
@@ -8126,24 +8109,12 @@ static void rrci_order(rrc_heap *heap, const char *function)
     }
 }
 
-/* Wrappers that the header has held because others refer to their foreign objects go now. */
-static void rrci_drop_held_for_others(rrc_heap *heap)
-{
-    rrc_object *ob;
-    size_t i = 0;
-    while ((ob = rrci_next_tracked(heap, &i)) != NULL) {
-        if (rrci_is_held_for_others(heap, ob)) {
-            rrci_hold_for_others(heap, ob, 0);
-            rrci_drop_quietly(heap, ob);
-        }
-    }
-}
-
 /* Deallocate all that C does not hold, and then look for cycles. That is repeated for what finalizers kept, or only
    other garbage held. */
 static void rrci_end_objects(rrc_heap *heap)
 {
-    size_t limit = rrci_most_marked(heap), searched = 0;
+    size_t limit = rrci_most_marked(heap), searched = 0, i;
+    rrc_object *ob;
     int goes_on, rounds_left;
     heap->waiting.parts_wrappers = 0;
     rrci_order(heap, "rrc_heap_free");
@@ -8163,8 +8134,12 @@ static void rrci_end_objects(rrc_heap *heap)
         goes_on = rrci_progress(heap) != before || rrci_is_in_doubt(heap);
         if (!goes_on && RRCI_HAS_WRAPPERS(heap) && !heap->waiting.parts_wrappers) {
             goes_on = 1;
-            heap->waiting.parts_wrappers = 1;
-            rrci_drop_held_for_others(heap);
+            heap->waiting.parts_wrappers = 1;   /* those that are held because others refer to their foreign object, too */
+            for (i = 0; (ob = rrci_next_tracked(heap, &i)) != NULL;)
+                if (rrci_is_held_for_others(heap, ob)) {
+                    rrci_hold_for_others(heap, ob, 0);
+                    rrci_drop_quietly(heap, ob);
+                }
             rrci_do_last(heap, &rounds_left);
         }
     } while (goes_on && rounds_left > 0 && searched <= limit);

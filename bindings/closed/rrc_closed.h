@@ -1801,7 +1801,7 @@ static void rrci_do_stage(rrci_weighing *weighing)
         rrci_sift(search);
         if (heap->machine.cursor < closed->step.tracked)
             break;
-        rrci_begin_stage(&heap->machine, RRCI_SCAN);
+        rrci_begin_stage(&heap->machine, RRCI_SCAN, 0);
         closed->step.stage = RRCI_STEP_SEARCH;
         if (closed->step.suspects == 0 && heap->tracked.uncollectable + heap->tracked.cleared == 0)
             rrci_end_weighing(heap);
