@@ -5418,10 +5418,10 @@ static void rrci_begin_sweep(rrci_sweeper *sweeper, rrc_heap *heap, rrci_list *l
 }
 
 /* Apply the rule to all links. */
-static void rrci_sweep(rrc_heap *heap, rrci_list *list, const char *function)
+static void rrci_sweep(rrc_heap *heap, rrci_list *list, int in_slices, const char *function)
 {
     rrci_sweeper sweeper;
-    rrci_begin_sweep(&sweeper, heap, list, 0, function);
+    rrci_begin_sweep(&sweeper, heap, list, in_slices, function);
     rrci_sweep_part(&sweeper, list->count, SIZE_MAX);
     if (sweeper.keeps_dict && !list->dict.on)
         rrci_dict_fill(list, 0);
@@ -5457,7 +5457,7 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
         if (count == 0)
             continue;
         list->dict.on = 0;
-        rrci_sweep(heap, list, function);
+        rrci_sweep(heap, list, 0, function);
         rrci_promote(heap, list, &heap->links.list[kind & RRCI_O]);
         if (!list->dict.optional)
             rrci_dict_fill(list, count);
@@ -5471,8 +5471,8 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
 
 static void rrci_sweep_all(rrc_heap *heap, const char *function)
 {
-    rrci_sweep(heap, &heap->links.list[RRCI_P_OLD], function);
-    rrci_sweep(heap, &heap->links.list[RRCI_O_OLD], function);
+    rrci_sweep(heap, &heap->links.list[RRCI_P_OLD], 0, function);
+    rrci_sweep(heap, &heap->links.list[RRCI_O_OLD], 0, function);
 #ifdef RRC_DEBUG
     rrci_check_distinct(heap, &heap->links.list[RRCI_P_OLD], function);
 #endif
@@ -6886,12 +6886,9 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
 /* Dissolve the young links whose p died. If links whose p is young are in the old lists, all are looked at. */
 static void rrci_dissolve_young(rrc_heap *heap, const char *function)
 {
-    rrci_sweeper sweeper;
     int kind;
-    for (kind = heap->links.crowded_out > 0 ? RRCI_P_OLD : RRCI_P_YOUNG; kind < RRCI_LISTS; kind++) {
-        rrci_begin_sweep(&sweeper, heap, &heap->links.list[kind], 2, function);
-        rrci_sweep_part(&sweeper, SIZE_MAX, SIZE_MAX);
-    }
+    for (kind = heap->links.crowded_out > 0 ? RRCI_P_OLD : RRCI_P_YOUNG; kind < RRCI_LISTS; kind++)
+        rrci_sweep(heap, &heap->links.list[kind], 2, function);
 }
 
 /* A slice of the stages before ASIDE. */
