@@ -5258,7 +5258,8 @@ typedef struct rrci_sweeper {
     size_t      dead, buried;
 } rrci_sweeper;
 
-#ifdef RRC_DEBUG
+/* ---- what debug builds check of the hooks ---- */
+
 static void rrci_not_marked(rrc_heap *heap, const rrci_link *link, const char *function)
 {
     rrci_error(heap, RRC_EHOOK, function, link->ob, link->p, "C holds ob, so that p was given to trace, but survivor "
@@ -5314,7 +5315,8 @@ static void rrci_check_distinct(rrc_heap *heap, const rrci_list *list, const cha
                        "survivor gave this address for two host objects that have P links");
     }
 }
-#endif
+
+/* ---- sweeps ---- */
 
 /* May one more change be made in the dictionary? If not, it is off. */
 static int rrci_may_change_dict(rrci_sweeper *sweeper)
@@ -5385,9 +5387,8 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
                 RRCI_PREFETCH_TO_WRITE(near_link[i].ob);
             }
             q = RRC_HOST_SURVIVOR(heap, p);
-#ifdef RRC_DEBUG
-            q = rrci_check_survivor(sweeper, &link[i], q);
-#endif
+            if (RRCI_CHECKS)
+                q = rrci_check_survivor(sweeper, &link[i], q);
             if (q == p)
                 continue;
             if (q == NULL) {
@@ -5462,10 +5463,8 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
         if (!list->dict.optional)
             rrci_dict_fill(list, count);
         rrci_dict_trim(heap, &list->dict, 2 * count + heap->links.crowded_out, SIZE_MAX);
-#ifdef RRC_DEBUG
-        if ((kind & RRCI_O) == 0)
+        if (RRCI_CHECKS && (kind & RRCI_O) == 0)
             rrci_check_distinct(heap, &heap->links.list[RRCI_P_OLD], function);
-#endif
     }
 }
 
@@ -5473,9 +5472,8 @@ static void rrci_sweep_all(rrc_heap *heap, const char *function)
 {
     rrci_sweep(heap, &heap->links.list[RRCI_P_OLD], 0, function);
     rrci_sweep(heap, &heap->links.list[RRCI_O_OLD], 0, function);
-#ifdef RRC_DEBUG
-    rrci_check_distinct(heap, &heap->links.list[RRCI_P_OLD], function);
-#endif
+    if (RRCI_CHECKS)
+        rrci_check_distinct(heap, &heap->links.list[RRCI_P_OLD], function);
     rrci_sweep_young(heap, function);
 }
 
@@ -6755,8 +6753,7 @@ static void rrci_open_search(rrci_search *search)
     heap->state = RRCI_OPEN;
 }
 
-#ifdef RRC_DEBUG
-/* The host has marked all that it has to. So it has marked what C holds. */
+/* For debug builds: the host has marked all that it has to. So it has marked what C holds. */
 static void rrci_check_marked(rrc_heap *heap, const char *function)
 {
     const rrci_link *link;
@@ -6768,7 +6765,6 @@ static void rrci_check_marked(rrc_heap *heap, const char *function)
             return;
         }
 }
-#endif
 
 /* The search in slices is complete: pronounce the verdict. */
 static void rrci_pronounce_in_slices(rrc_heap *heap)
@@ -6804,9 +6800,8 @@ static void rrci_finish_marking(rrc_heap *heap, int is_early, int searches, cons
     if (is_early) {
         rrci_open_search(&search);
     } else if (started) {
-#ifdef RRC_DEBUG
-        rrci_check_marked(heap, function);
-#endif
+        if (RRCI_CHECKS)
+            rrci_check_marked(heap, function);
         rrci_pronounce_in_slices(heap);
     } else {
         rrci_keep_at_once(&search, RRCI_FINALIZABLE, RRCI_GC_KEPT);
