@@ -5238,7 +5238,7 @@ static const rrci_link *rrci_next_link(const rrc_heap *heap, int *kind, size_t *
     for (; *kind < RRCI_LISTS; ++*kind, *index = 0) {
         const rrci_list *list = &heap->links.list[*kind];
         if (*index + RRCI_SEGMENT < list->count)
-            RRCI_PREFETCH_HEAD(rrci_at(list, *index + RRCI_SEGMENT)->ob);
+            RRCI_PREFETCH_HEADS(rrci_at(list, *index + RRCI_SEGMENT)->ob);
         if (*index < list->count)
             return rrci_at(list, (*index)++);
     }
@@ -5687,6 +5687,13 @@ RRCI_ALWAYS_INLINE intptr_t rrci_unexplained(const rrci_search *search, rrc_obje
     return (refs & 1) != 0 ? refs - 1 : 2 * rrci_weight(search->heap, ob) + refs;
 }
 
+/* Can C's references to ob, which has a GC head, keep the p of its link? */
+RRCI_ALWAYS_INLINE int rrci_can_keep_p(const rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_PROXIES_HAVE_STATE || (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0
+        || rrci_is_wrapper(heap, ob);
+}
+
 /* Trial deletion: one reference to ob is explained. */
 RRCI_ALWAYS_INLINE void rrci_explain_one(const rrci_search *search, rrc_object *ob)
 {
@@ -5973,8 +5980,8 @@ static int rrci_visit_reach(rrc_object *ob, void *arg)
 RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     search->level = rrci_gc_head_of(ob)->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED);
-    if (search->with_host && rrci_is_linked_ob(ob) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL
-        && rrci_keeps_p(search->heap, ob))
+    if (search->with_host && rrci_can_keep_p(search->heap, ob) && rrci_is_linked_ob(ob)
+        && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_keeps_p(search->heap, ob))
         RRC_HOST_TRACE(search->heap, RRC_LINK(ob));
     rrci_traverse(search, ob, visit);
 }
@@ -7023,6 +7030,16 @@ static void rrci_mark_without_cycles(rrc_heap *heap, const char *function)
 
 /* ---- the functions of collections ---- */
 
+/* Trace the p of every link of a wrapper that is held from outside, in this list and those that follow. */
+static RRCI_NOINLINE void rrci_trace_held_wrappers(rrc_heap *heap, int kind)
+{
+    const rrci_link *link;
+    size_t i = 0;
+    while ((link = rrci_next_link(heap, &kind, &i)) != NULL)
+        if (rrci_outside(heap, link->ob) > 0)
+            RRC_HOST_TRACE(heap, link->p);
+}
+
 RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
 {
     const char *function = "rrc_minor_collection_trace";
@@ -7034,14 +7051,8 @@ RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
     rrci_trace_lists(heap, RRCI_YOUNG, function);
     if (heap->links.crowded_out > 0)
         rrci_trace_lists(heap, 0, function);
-    if (RRCI_HAS_WRAPPERS(heap)) {
-        const rrci_link *link;
-        size_t i = 0;
-        int kind = heap->links.crowded_out > 0 ? RRCI_P_OLD : RRCI_P_YOUNG;
-        while ((link = rrci_next_link(heap, &kind, &i)) != NULL)
-            if (rrci_outside(heap, link->ob) > 0)
-                RRC_HOST_TRACE(heap, link->p);
-    }
+    if (RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap)))
+        rrci_trace_held_wrappers(heap, heap->links.crowded_out > 0 ? RRCI_P_OLD : RRCI_P_YOUNG);
     heap->state = RRCI_COPYING;
     return RRC_OK;
 }

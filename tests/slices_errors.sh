@@ -101,7 +101,7 @@ control roots_of_some_links_only dict "$(in_function rrci_single 's/ && !rrci_ne
 control wrappers_are_not_weighed_again dict "$(in_function rrci_single 's/ && !(search->with_host && rrci_weigh_wrappers(search))//')"
 control links_of_wrappers_are_not_weighed dict "$(in_function rrci_weigh_wrappers 's/found |= rrci_weigh_links(search);//')"
 control foreign_references_do_not_hold_garbage dict "$(in_function rrci_weigh_waiting 's/rrci_absolve_all(heap, ob);/;/')"
-control foreign_references_are_no_roots dict "$(in_function rrc_minor_collection_trace 's/rrci_outside(heap, link->ob) > 0/0/')"
+control foreign_references_are_no_roots dict "$(in_function rrci_trace_held_wrappers 's/rrci_outside(heap, link->ob) > 0/0/')"
 
 # After the verdict.
 control the_young_dead_stay_linked dict "$(in_function rrci_work_slice 's/rrci_dissolve_young(heap, function);/;/')"
