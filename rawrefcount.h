@@ -114,14 +114,13 @@
  * kept for another one, the object and its p PART, and then the object is deallocated. Types that have only tp_members
  * have no code that could look, so nothing is kept for them.
  *
- * WRAPPERS. Many C libraries have reference counts of their own (GObject, COM, Qt). An ob that wraps such
- * an object owns one reference to it, and tp_outside says how many others there are. These count as held
- * from outside. But tp_traverse visits those that the foreign objects of other wrappers own. So a
- * cycle is collected even if some of its references are in the foreign library: see >>outside.
+ * WRAPPERS. Many C libraries have reference counts of their own (GObject, COM, Qt). An ob that wraps such an object
+ * owns one reference to it, and tp_outside says how many others there are. These count as held from outside. But
+ * tp_traverse visits those that the foreign objects of other wrappers own. So a cycle is collected even if some of its
+ * references are in the foreign library: see >>outside.
  *
- * CLOSED HOSTS have a collector that cannot call this header (Lua, mruby, most JavaScript
- * engines). They use a second header, bindings/closed/rrc_closed.h, which is a layer above this one. Below, a heap is
- * CLOSED if rrc_closed_new has made it.
+ * CLOSED HOSTS have a collector that cannot call this header (Lua, mruby, most JavaScript engines). They use a second
+ * header, bindings/closed/rrc_closed.h, a layer above this one. A heap is CLOSED if rrc_closed_new has made it.
  *
  * Counts are in one of FOUR BANDS. One comparison tells a band from the next:
  *
@@ -137,21 +136,17 @@
  *     ob_pypy_link is the current address of its p. (The sign bit means that the header watches
  *     ob: a search goes on, ob waits as garbage, or a layer wants it.) The link of an unlinked ob
  *     is NULL, the marker of rrc_mark_deallocating, or an odd word of the header's own.
- * I2  An ob has at most one link. A p has at most one P link.
- *     rrc_from_obj(heap, p) == ob exactly for P links.
- * I3  After a collection no link refers to a p that died, and every link refers
- *     to the current address of its p.
- * I4  Inside a collection no user code runs except the host's hooks, observers, tp_traverse, tp_outside
- *     and the tp_free of light obs. tp_dealloc, tp_finalize, tp_clear and tp_clear_weakrefs run only outside a
- *     collection: from rrc_run_pending, rrc_decref, rrc_gc_collect and rrc_heap_free, from
- *     rrc_gc_visit_objects for an object that its callback drops, and for a heap type from
- *     rrc_del or rrc_gc_del of its last instance.
+ * I2  An ob has at most one link. A p has at most one P link. rrc_from_obj(heap, p) == ob exactly for P links.
+ * I3  After a collection no link refers to a p that died, and every link refers to the current address of its p.
+ * I4  Inside a collection no user code runs except the host's hooks, observers, tp_traverse, tp_outside and the tp_free
+ *     of light obs. tp_dealloc, tp_finalize, tp_clear and tp_clear_weakrefs run only outside a collection: from
+ *     rrc_run_pending, rrc_decref, rrc_gc_collect and rrc_heap_free, from rrc_gc_visit_objects for an object that its
+ *     callback drops, and for a heap type from rrc_del or rrc_gc_del of its last instance.
  * I5  The collection functions allocate nothing and cannot fail. The call that makes a link or
  *     tracks an object reserves their memory, or returns RRC_ENOMEM and changes nothing.
- * I6  The cost of a minor collection depends on the number of young links, not
- *     on that of old ones. Without tracked objects cycle support costs nothing.
- * I7  No state is global. A process may have any number of heaps, each used by one thread at a
- *     time.
+ * I6  The cost of a minor collection depends on the number of young links, not on that of old ones. Without tracked
+ *     objects cycle support costs nothing.
+ * I7  No state is global. A process may have any number of heaps, each used by one thread at a time.
  *
  * rrc_check verifies what can be checked at run time: I1, I2, and parts of I3, I5 and I6.
  *
@@ -164,7 +159,7 @@
  *   major:  the host marks its roots
  *           rrc_major_collection_trace(h)   -> trace(p) for each P link held from C, then propagate();
  *                                              with tracked objects, survivor(p) too
- *           [the host clears its weak references to what is not marked
+ *           [the host clears its weak references to what is not marked: the ob of a p that is kept now may go
  *           rrc_major_collection_keep(h)    -> trace(p), propagate() for what garbage owns
  *           the host drops interned strings that are not marked even now]
  *           the host computes the new addresses, if it moves objects
@@ -226,12 +221,9 @@
  * its roots once more just before that call. (rrc_to_obj of an ob that lives may give a p that is kept for garbage.
  * What the program reads there may not be marked yet.)
  *
- * In a collection with rrc_major_collection_trace_early, an object whose finalizer has not run yet
- * counts as held, because the header learns too late whether it must keep all that the object
- * reaches. Only a collection with rrc_major_collection_trace finds the cycles of such an object.
- *
- * The host clears its own weak references to p when p dies, as usual, and a host that calls rrc_major_collection_keep
- * does so before that call. (The call may keep p, but the ob of p is about to go.)
+ * In a collection with rrc_major_collection_trace_early, an object whose finalizer has not run yet counts as held,
+ * because the header learns too late whether it must keep all that the object reaches. Only a collection with
+ * rrc_major_collection_trace finds the cycles of such an object.
  *
  * At the end the host calls rrc_heap_free while it still works, and frees its objects afterwards:
  *
@@ -241,10 +233,8 @@
  * ---------------------------------------------------------------------------
  *   PyPy (rpython.rlib.rawrefcount)            here
  *   init(dealloc_trigger_callback)             rrc_heap_new, hook dealloc_trigger
- *   create_link_pypy, create_link_pyobj        rrc_create_link_pypy, rrc_create_link_pyobj; or rrc_link,
- *                                              which adds the bias
- *   from_obj, to_obj                           rrc_from_obj, rrc_to_obj
- *   mark_deallocating                          rrc_mark_deallocating
+ *   create_link_pypy, create_link_pyobj        rrc_create_link_pypy, _pyobj; or rrc_link, which adds the bias
+ *   from_obj, to_obj, mark_deallocating        rrc_from_obj, rrc_to_obj, rrc_mark_deallocating
  *   next_dead                                  rrc_next_dead, or rrc_run_pending
  *   rrc_invoke_callback,                       the same
  *   rrc_minor_collection_trace, _free, rrc_major_collection_trace, _free
@@ -351,23 +341,19 @@
 #define RRC_NO_STDIO
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
+#  define RRCI_UNUSED __attribute__((unused))
+#else
+#  define RRCI_UNUSED
+#endif
+#define RRC_INLINE static inline RRCI_UNUSED
 #ifdef RAWREFCOUNT_STATIC
 #  ifndef RAWREFCOUNT_IMPLEMENTATION
 #  define RAWREFCOUNT_IMPLEMENTATION
 #  endif
-#  if defined(__GNUC__) || defined(__clang__)
-#    define RRC_API static __attribute__((unused))
-#  else
-#    define RRC_API static
-#  endif
+#  define RRC_API static RRCI_UNUSED
 #else
 #  define RRC_API extern
-#endif
-
-#if defined(__GNUC__) || defined(__clang__)
-#  define RRC_INLINE static inline __attribute__((unused))
-#else
-#  define RRC_INLINE static inline
 #endif
 
 #if defined(RRC_REFCNT) || defined(RRC_LINK) || defined(RRC_TYPE)
@@ -662,8 +648,7 @@ typedef struct rrc_desc {
 /* Numbers about a heap. */
 typedef struct rrc_stats {
     size_t p_young, p_old, o_young, o_old;      /* links, by kind and generation */
-    size_t pending;                             /* objects that wait for rrc_run_pending, and 1 more if references
-                                                   of rrc_decref_later wait */
+    size_t pending;                             /* objects that wait, and 1 more for references of rrc_decref_later */
     size_t tracked;                             /* objects of rrc_gc_track */
     size_t uncollectable;                       /* of these, garbage that could not be cleared */
     size_t objects;                             /* made by rrc_new or rrc_gc_new, not freed yet */
@@ -671,8 +656,7 @@ typedef struct rrc_stats {
     size_t pending_bytes;                       /* the part of these bytes that waits for rrc_run_pending */
     size_t native_bytes;                        /* the sum of what rrc_native_bytes and rrc_measure reported */
     size_t finalizable;                         /* tracked objects whose tp_finalize was not called yet */
-    size_t garbage;                             /* tracked objects that were found to be unreachable
-                                                   over both heaps, and freed, since rrc_heap_new */
+    size_t garbage;                             /* tracked objects that searches found to be garbage, and freed */
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
     size_t searches;                            /* of the major ones, those that searched for cycles */
     size_t memory;                              /* bytes of the heap, its tables and rrc_realloc, without objects */
@@ -711,29 +695,27 @@ extern "C" {
    [any | allocates | calls no hook but realloc and log | O(1)] */
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
-/* End a heap. At first the program still runs: finalizers and deallocs are called, and meanwhile every p is still
-   there, and all functions of the mutator and of collections work. But no root of the host counts any more, so every
-   object that C does not hold goes, owners before what they own. Pending work is done first. Then, if the hook
-   mark_from_c is there, the host's graph is marked from what C holds, again and again. Each time those objects go that
-   nobody owns, neither in C nor through the host, and if there are none, cyclic garbage. (At most as many objects and
-   links are marked for this as eight times all, and 2^20.) For what is then left, such as what C holds with all that it
-   reaches, links do not hold their objects any more: the obs of O links go, then those of P links, then cyclic garbage.
-   The hook `parted` is called for each link before its object goes, and the slot of p is set to NULL. A link that is
-   made meanwhile parts when nobody owns its object, at the latest when links do not hold any more. Finalizers and
-   deallocs can make more garbage and links. The work goes on until nothing is left to do, or 10000 rounds have not
-   reduced the number of objects (fewer rounds if there are many objects: those rounds search as many as are marked
-   above). In the end the links of what C holds are dissolved likewise, with a call of `parted` for each. The call
-   returns how many of the obs that were linked or in the queue C still holds. They end unlinked with their true count.
-   (These are not counted: static objects, uncollectable garbage, and objects without a link whose dealloc a limit of
-   rrc_run_pending put off. If the rounds were too many, what still waits keeps the reference of the header: it is never
-   deallocated.) If a collection in slices has passed its trace call, it is finished first: what it has found dead loses
-   its links without `parted`. A closed heap first roots the p's of its P links, and an O link keeps no p: see
-   rrc_closed.h. A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
+/* End a heap. The program still runs: finalizers and deallocs are called, every p is still there, and all functions of
+   the mutator and of collections work. But no root of the host counts any more, so every object that C does not hold
+   goes, owners before what they own. First pending work is done. Then, with the hook mark_from_c, the host's graph is
+   marked from what C holds, again and again. Each time those objects go that nobody owns, neither in C nor through the
+   host, and if there are none, cyclic garbage. (At most as many objects and links are marked for this as eight times
+   all, and 2^20.) For what is left, such as what C holds with all that it reaches, links do not hold their objects any
+   more: the obs of O links go, then those of P links, then cyclic garbage. In the end the links of what C holds are
+   dissolved. The hook `parted` is called for each link before that, and the slot of p is set to NULL. (A collection in
+   slices that has passed its trace call is finished first: what it has found dead loses its links without `parted`.)
+   Finalizers and deallocs can make more garbage and links; such a link parts when nobody owns its object. The work goes
+   on until nothing is left to do, or 10000 rounds have not reduced the number of objects (fewer rounds if there are
+   many objects: those rounds search as many as are marked above). A closed heap first roots the p's of its P links, and
+   an O link keeps no p: see rrc_closed.h. Returns how many of the obs that were linked or in the queue C still holds.
+   They end unlinked with their true count. (Not counted: static objects, uncollectable garbage, and objects without a
+   link whose dealloc a limit of rrc_run_pending put off. If the rounds were too many, what still waits is never
+   deallocated.) A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
    rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends with: rrc_gc_untrack,
    rrc_del, rrc_gc_del. All others do nothing, and are refused with RRC_ECLOSED, unless their tag line says something
-   else. The heap then calls no hook but realloc and log. userdata must be valid as long as these two hooks and late
-   deallocs need it. Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged, returns
-   SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
+   else. The heap then calls no hook but realloc and log, and userdata must be valid as long as these and late deallocs
+   need it. Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged, returns SIZE_MAX,
+   and changes nothing. NULL is ignored (returns 0).
    [mutator until rrc_heap_free | frees only | calls mark_from_c, trace, propagate, survivor, parted, slot,
    tp_traverse, tp_outside, tp_clear_weakrefs, tp_clear, dealloc; in a closed heap those of rrc_closed.h |
    O(links + tracked objects + references) for each marking, and for each round that finalizers ask for] */
@@ -775,8 +757,7 @@ RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 
 /* Return the ob of p's P link. NULL: p is NULL or has no P link, the ob is garbage that waits although the host has
-   kept p, or a collection is going on (a build with RRC_DEBUG logs that). The reference is borrowed: incref ob to keep
-   it.
+   kept p, or a collection is going on (a build with RRC_DEBUG logs that). The reference is borrowed.
    [mutator, else NULL | no | calls slot | O(1)] */
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 
@@ -865,20 +846,17 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap);
 /* Keep what garbage owns, so that its slots can use it. This call is optional, between the two calls above. The host
    has finished its marking, and cleared its own weak references to all that is not marked. This marks each p that is
    reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or tp_finalize.
-   (RRC_TPFLAGS_DROPS_ONLY says that these do not look at it.) The garbage remains garbage, and rrc_run_pending deals
-   with it as usual: an object that only its link holds is deallocated before what it owns is cleared, if C takes
-   nothing out of the garbage that waits. A p that was kept dies in the next collection. Until then rrc_from_obj does
-   not return its ob if ob is garbage, and the hook `parted` is called when their link is dissolved. (If ob lives,
-   rrc_to_obj returns such a p. What a program reaches from there can be proxies that lose their objects.) The call has
-   no effect if the collection does not search for cycles. After rrc_major_collection_trace_early it is refused with
-   RRC_EPHASE. Only the free call can follow.
+   (RRC_TPFLAGS_DROPS_ONLY says that these do not look at it.) The garbage remains garbage: an object that only its link
+   holds is deallocated before what it owns is cleared, if C takes nothing out of the garbage that waits. A p that was
+   kept dies in the next collection. Until then rrc_from_obj does not return its ob if ob is garbage, and the hook
+   `parted` is called when their link is dissolved. (If ob lives, rrc_to_obj returns such a p. What a program reaches
+   from there can be proxies that lose their objects.) The call has no effect if the collection does not search for
+   cycles. After rrc_major_collection_trace_early it is refused with RRC_EPHASE. Only the free call can follow.
    [same major collection, marking done | no | calls trace, propagate, survivor, tp_traverse |
    as rrc_major_collection_trace] */
 RRC_API int rrc_major_collection_keep(rrc_heap *heap);
 
-/* ---- major collections in slices: see >>slices ----
-   For heaps with `incremental` in rrc_desc. The order of calls is: start, work, trace, work, keep, sweep. Minor
-   collections may come between them, and the mutator runs between them. */
+/* ---- major collections in slices, for heaps with `incremental`: see >>protocol and >>slices ---- */
 
 /* Begin a major collection, as the host begins its marking. From now on, until rrc_major_collection_keep or _sweep,
    the header calls trace for each p that the host has to mark. It does so between slices, too, when the mutator gets
@@ -898,14 +876,14 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap);
    owns has been; then survivor for young links, and tp_free of light obs | O(max); then O(young links)] */
 RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
 
-/* Finish a slice of what rrc_major_collection_free does: let each link follow its p, or dissolve it. Call this
-   after rrc_major_collection_keep until it returns less than max; 0 means all. Until then the memory of a p
-   that died must not be used for another one, and survivor must answer for all p's. p's must not move in this
-   collection: a host that moves them calls rrc_major_collection_free instead. (If the marking was not begun by
-   rrc_major_collection_start, or was paused, this does all that rrc_major_collection_free does.)
-   After rrc_major_collection_trace_early it does everything in one call, and returns 0. If proxies can have state, the
-   trace call has noted the links whose p was not marked then, and only about these survivor is asked again. `demotes`
-   is left to the next minor collection or rrc_major_collection_start.
+/* Do a slice of what rrc_major_collection_free does: let each link follow its p, or dissolve it. Call this after
+   rrc_major_collection_keep until it returns less than max; 0 means all. Until then the memory of a p that died must
+   not be used for another one, and survivor must answer for all p's. p's must not move in this collection: a host that
+   moves them calls rrc_major_collection_free instead. (If rrc_major_collection_start did not begin the marking, or it
+   was paused, this does all that rrc_major_collection_free does.) After rrc_major_collection_trace_early it does
+   everything in one call, and returns 0. If proxies can have state, the trace call has noted the links whose p was not
+   marked then, and survivor is asked again only about these. `demotes` is left to the next minor collection, or to
+   rrc_major_collection_start.
    [mutator, after rrc_major_collection_keep, else 0 | frees only | calls survivor, tp_outside, tp_free of light obs,
    with `demotes` is_young | O(max); with `demotes` O(links) in the last call] */
 RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
@@ -931,7 +909,7 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    rrc_decref_later. Garbage takes a unit more for each call of tp_clear_weakrefs, tp_finalize and tp_clear. Returns the
    units that were spent. Less than max means that nothing is left that can be done now. (While a collection in slices
    sweeps, garbage is left alone.) Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and
-   returns 0. A host whose deallocs can run a collection must look again for pending work when they have returned.
+   returns 0. So a host whose deallocs can run a collection must look for pending work again after them.
    [mutator, ignored in a step and in rrc_heap_free | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc;
    for what rrc_major_collection_keep kept, parted and slot; for garbage tp_outside, tp_traverse |
    O(objects + their references); with wrappers O(garbage + its references)] */
@@ -982,8 +960,7 @@ RRC_API int rrc_links_moved(rrc_heap *heap);
    tp_traverse | O(1); then also O(what becomes alive by it)] */
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p);
 
-/* The same, for a host whose proxies refer to their ob. It needs no dictionary, and no reports_marks. [as rrc_marked]
-   */
+/* The same, for a host whose proxies refer to their ob. It needs no dictionary and no reports_marks. [as rrc_marked] */
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
 
 /* Like rrc_major_collection_trace, for a host that cannot finish its marking now. Here trace may only queue p, and
@@ -991,10 +968,9 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
    marks it. The header then traces all that the ob of p reaches. (If the free call finds a p that was marked but not
    reported, it logs RRC_EHOOK, and collects no cycle.) This call asks tp_outside for its numbers, and so no foreign
    code may take a reference from now until the free call. After rrc_major_collection_start this finishes what slices
-   have left of the search. In that case the host must have reported what it marked since, and only debug builds look
-   for a missing report. If proxies can have state (RRC_HOST_HAS_STATE), each p that is to be kept and is not marked is
-   traced again. So a host may ignore trace while the mutator runs. The free call follows, or
-   rrc_major_collection_sweep.
+   have left of the search. The host must have reported what it marked since; only debug builds look for a missing
+   report. If proxies can have state (RRC_HOST_HAS_STATE), each p that is to be kept and is not marked is traced again,
+   so that a host may ignore trace while the mutator runs. The free call follows, or rrc_major_collection_sweep.
    [host's major collection; may be repeated | no | calls trace, propagate,
    survivor, tp_traverse | as rrc_major_collection_trace] */
 RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
@@ -1058,16 +1034,15 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
    [mutator | no | nothing | O(1)] */
 RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
 
-/* Collect cycles now. First call `collect`, the host's full collection. Without that hook, search
-   among C objects alone, and take every linked object as held. Then do all pending work. If
-   finalizers ran, repeat this once, for the objects that they released. In a closed heap a step
-   comes before `collect`, and another one after it. As long as pending work has freed tracked objects, a further
-   step looks for what only they owned (at most 10 times), and a step that was open is given up. What garbage leaves
-   is searched for once more, to tell whether it is uncollectable. Returns how many tracked objects were found
-   unreachable and freed, or are uncollectable. Returns 0 at once if the search is disabled, or if a collection, a
-   dealloc, a walk, a step, pending work or rrc_heap_free is going on. If a collection in slices is going on,
-   `collect` finishes it. Without `collect` only the host can finish it: while it marks, this does nothing and
-   returns 0, as PyGC_Collect does in a collection. While it sweeps, this only does pending work.
+/* Collect cycles now. First call `collect`, the host's full collection. Without that hook, search among C objects
+   alone, and take every linked object as held. Then do all pending work. If finalizers ran, repeat this once, for the
+   objects that they released. In a closed heap a step comes before `collect`, and another one after it. As long as
+   pending work has freed tracked objects, a further step looks for what only they owned (at most 10 times), and a step
+   that was open is given up. What garbage leaves is searched for once more, to tell whether it is uncollectable.
+   Returns how many tracked objects were found unreachable and freed, or are uncollectable. Returns 0 at once if the
+   search is disabled, or if a collection, a dealloc, a walk, a step, pending work or rrc_heap_free is going on. If a
+   collection in slices is going on, `collect` finishes it. Without `collect` only the host can finish it: while it
+   marks, this returns 0, as PyGC_Collect does in a collection; while it sweeps, this only does pending work.
    [mutator, ignored in a step, in slices of marking without collect, and in rrc_heap_free |
    allocates if closed, else no | calls collect, dealloc; if closed also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
@@ -1156,10 +1131,7 @@ RRC_API int rrc_inspect_references(rrc_heap *heap, rrc_object *ob, rrc_reference
 
 /* What is known of an object. */
 enum {
-    RRC_IS_P_LINKED = 1 << 0,
-    RRC_IS_O_LINKED = 1 << 1,
-    RRC_IS_LIGHT = 1 << 2,
-    RRC_IS_STATIC = 1 << 3,
+    RRC_IS_P_LINKED = 1 << 0, RRC_IS_O_LINKED = 1 << 1, RRC_IS_LIGHT = 1 << 2, RRC_IS_STATIC = 1 << 3,
     RRC_IS_TRACKED = 1 << 4,        /* also if it waits */
     RRC_IS_WAITING = 1 << 5,        /* a collection set it aside for rrc_run_pending */
     RRC_IS_UNCOLLECTABLE = 1 << 6,
@@ -1378,7 +1350,6 @@ int strcmp(const char *a, const char *b);
 #include <emmintrin.h>
 #endif
 #ifndef RRC_NO_STDIO
-#include <stdarg.h>
 #include <stdio.h>
 #endif
 
@@ -1485,11 +1456,6 @@ int strcmp(const char *a, const char *b);
 #error "rawrefcount.h: RRC_DEALLOC_DEPTH must be at least 1"
 #endif
 
-#ifdef RRC_DEBUG
-#define RRCI_CHECKS 1
-#else
-#define RRCI_CHECKS 0
-#endif
 #ifndef RRC_ASSERT
 #if defined(RRC_DEBUG) && !defined(RRC_NO_STDLIB)
 #include <assert.h>
@@ -1532,15 +1498,12 @@ int strcmp(const char *a, const char *b);
         RRCI_PREFETCH((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) + 63)); \
     } while (0)
 
-/* A pass walks a list by segments, so that its inner loop has plain pointers: to the current
-   segment, and to the next two, whose objects it prefetches. That is far ahead, but one cache
-   miss takes as long as the work on a hundred records. */
+/* A pass walks a list by segments, so that its inner loop has plain pointers: to the current segment, and to the next
+   two, whose objects it prefetches. That is far ahead, but one cache miss takes as long as the work on a hundred
+   records. RRCI_AHEAD is the number of operations kept in flight where there is no list to look ahead in, RRCI_STRIPES
+   that of queues for gray objects: see rrci_push_gray. */
 #define RRCI_SEGMENT ((size_t)64)
-
-/* The number of operations kept in flight where there is no list to look ahead in. */
 #define RRCI_AHEAD ((size_t)64)
-
-/* The number of queues for gray objects: see rrci_push_gray. */
 #define RRCI_STRIPES ((size_t)64)
 
 /* ---- data ----
@@ -1616,11 +1579,7 @@ enum { RRCI_O = 1, RRCI_YOUNG = 2 };
 typedef enum rrci_gc_kind {
     RRCI_UNTRACKED,             /* (in a GC head: in none of the lists) */
     RRCI_TRACKED,               /* those that do not wait */
-    RRCI_WEAKREFS,
-    RRCI_FINALIZE,
-    RRCI_SAVED,
-    RRCI_OWNERS,
-    RRCI_CLEAR,
+    RRCI_WEAKREFS, RRCI_FINALIZE, RRCI_SAVED, RRCI_OWNERS, RRCI_CLEAR,
     RRCI_GC_LISTS
 } rrci_gc_kind;
 
@@ -1652,9 +1611,8 @@ typedef struct rrci_letter {
    heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state in which
    the mutator runs: one of the first five, or RRCI_ENDING.
 
-   RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation. No scratch word is
-                   in use, but objects that rrc_marked has reported have their color (heap->machine.alive is their
-                   number).
+   RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation. No scratch word is in use, but
+                   objects that rrc_marked has reported have their color (heap->machine.alive is their number).
    RRCI_PARTING    The same holds, but waiting garbage may have links, which do not hold it: p was kept for other
                    garbage. Garbage whose count is its bare bias is parted from p, and waits in the queue.
    RRCI_STARTED    A major collection in slices is marking: see rrci_stage.
@@ -1683,8 +1641,7 @@ typedef enum rrci_state {
     RRCI_MUTATOR, RRCI_PARTING, RRCI_STARTED, RRCI_SWEEPING, RRCI_LAYER_RESTS, RRCI_LAYER_RUNS, RRCI_ENDING,
     RRCI_MINOR, RRCI_COPYING,
     RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN, RRCI_KEPT,
-    RRCI_HUSK,
-    RRCI_STATES
+    RRCI_HUSK, RRCI_STATES
 } rrci_state;
 
 /* The stages of a major collection, in their order, and what holds in each. heap->machine.cursor is the place in the
@@ -1706,8 +1663,7 @@ typedef enum rrci_state {
    RRCI_LAYER        The layer does work of its own, and searches for nothing. */
 typedef enum rrci_stage {
     RRCI_IDLE, RRCI_RESET, RRCI_EXPLAIN, RRCI_ROOTS, RRCI_SCAN, RRCI_DRAIN, RRCI_VERDICT,
-    RRCI_FINALIZABLE, RRCI_OWNED, RRCI_ASIDE, RRCI_RELINK,
-    RRCI_LAYER
+    RRCI_FINALIZABLE, RRCI_OWNED, RRCI_ASIDE, RRCI_RELINK, RRCI_LAYER
 } rrci_stage;
 
 /* For rrci_machine.host_reports. */
@@ -1957,8 +1913,7 @@ RRC_API const char *rrc_error_name(int code)
 RRC_API const char *rrc_error_message(int code)
 {
     static const char *const messages[] = { RRC_ERRORS(RRCI_ERROR_MESSAGE) NULL };
-    return code >= 0 && code < RRCI_ERROR_END ? messages[code]
-                                              : "not a code of rawrefcount.h: see RRC_ERRORS";
+    return code >= 0 && code < RRCI_ERROR_END ? messages[code] : "not a code of rawrefcount.h: see RRC_ERRORS";
 }
 
 RRC_API const char *rrc_version(void)
@@ -2022,7 +1977,7 @@ static int rrci_report(const rrc_desc *desc, int code, const char *function,
 #ifndef RRC_NO_STDIO
     char text[768], about[200] = "";
 #endif
-    if (!is_logged && !RRCI_CHECKS)
+    if (!is_logged && !RRCI_DEBUG)
         return code;
     item.type_name = rrci_type_name(ob);
 #ifndef RRC_NO_STDIO
@@ -2099,8 +2054,7 @@ static inline int rrci_gate(const rrc_heap *heap, unsigned group, const char *fu
         return rrci_error(heap, heap->state == RRCI_HUSK ? RRC_ECLOSED : RRC_EPHASE, function, NULL, NULL,
                           states[heap->state].words);
     if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && heap->state <= RRCI_ENDING))
-        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
-                          "called from a hook, a tp_traverse or a writeproc");
+        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "called from a hook, a tp_traverse or a writeproc");
     return RRC_OK;
 }
 
@@ -2199,10 +2153,7 @@ static size_t rrci_count_tracked(const rrc_heap *heap)
    takes half as much room in the queue as its link did.) */
 static size_t rrci_chunks_needed(size_t links, size_t tracked)
 {
-    size_t chunks = links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
-    if (tracked > 0)
-        chunks += tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS;
-    return chunks;
+    return links / RRC_CHUNK_LINKS + RRCI_LISTS + 2 + (tracked > 0 ? tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS : 0);
 }
 
 /* The number of records that the lists of links and the queue need. While rrc_heap_free runs, an object that
@@ -2759,6 +2710,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 #define RRCI_LOAD ((size_t)12)                  /* records for a home group */
 #define RRCI_LINE (RRCI_GROUP * sizeof(uint32_t))
 #define RRCI_PAGE_WORDS ((size_t)2 * RRC_CHUNK_LINKS)
+#define RRCI_PAGE_BYTES (RRCI_PAGE_WORDS * sizeof(uint32_t) + RRCI_LINE)
 
 /* A bit for each word of the group, but for the last one, that equals `value` in the bits of `care`. */
 RRCI_ALWAYS_INLINE unsigned rrci_group_match(const uint32_t *group, uint32_t value, uint32_t care)
@@ -2818,7 +2770,6 @@ static uint32_t *rrci_word(const rrci_pages *pages, size_t number)
 static int rrci_pages_reserve(rrc_heap *heap, rrci_pages *pages, size_t words)
 {
     while (words > pages->count * RRCI_PAGE_WORDS) {
-        const size_t bytes = RRCI_PAGE_WORDS * sizeof(uint32_t) + RRCI_LINE;
         char *memory;
         if (pages->count == pages->room) {
             size_t room = pages->room * 2 + 1;
@@ -2831,7 +2782,7 @@ static int rrci_pages_reserve(rrc_heap *heap, rrci_pages *pages, size_t words)
             pages->page = page;
             pages->room = room;
         }
-        memory = (char *)rrci_alloc_table(heap, bytes);
+        memory = (char *)rrci_alloc_table(heap, RRCI_PAGE_BYTES);
         if (memory == NULL)
             return RRC_ENOMEM;
         pages->page[pages->count].memory = memory;
@@ -2843,10 +2794,9 @@ static int rrci_pages_reserve(rrc_heap *heap, rrci_pages *pages, size_t words)
 /* Free pages behind those for so many words, and the directory with the last one, at most n. Returns how many. */
 static size_t rrci_pages_trim(rrc_heap *heap, rrci_pages *pages, size_t words, size_t n)
 {
-    const size_t bytes = RRCI_PAGE_WORDS * sizeof(uint32_t) + RRCI_LINE;
     size_t done = 0;
     for (; done < n && pages->count > 0 && words <= (pages->count - 1) * RRCI_PAGE_WORDS; done++)
-        rrci_free_table(heap, pages->page[--pages->count].memory, bytes);
+        rrci_free_table(heap, pages->page[--pages->count].memory, RRCI_PAGE_BYTES);
     if (pages->count == 0) {
         rrci_free_table(heap, pages->page, pages->room * sizeof *pages->page);
         memset(pages, 0, sizeof *pages);
@@ -2893,22 +2843,28 @@ RRCI_ALWAYS_INLINE uint32_t *rrci_home(const rrci_dict *dict, uint32_t hash, uin
     return rrci_word(&dict->groups, (hash & (size - 1)) * RRCI_GROUP);
 }
 
+/* Where a link is. */
+typedef struct rrci_spot {
+    rrci_list *list;
+    size_t     index;
+    uint32_t  *word;            /* in the dictionary of the list, if that is on ... */
+    uint32_t   mask;            /* ... and the bits of the index there: all bits if it is in a chain */
+} rrci_spot;
+
 /* The records of a key, one after the other. */
 typedef struct rrci_probe {
+    rrci_spot spot;             /* of the one that was found last, but for its list */
     uint32_t *group;
     unsigned  matches;          /* words of the group that are left */
     uint32_t  chained, *chain;  /* the next one of the chain, plus 1, and where that is */
-    uint32_t *word;             /* where the one that was found last is ... */
-    uint32_t  mask;             /* ... and the bits of the index there: all bits if it is in the chain */
-    size_t    index;            /* its index */
 } rrci_probe;
 
 RRCI_ALWAYS_INLINE void rrci_begin_probe(rrci_probe *probe, const rrci_list *list, rrc_gcref p)
 {
     uint32_t hash = rrci_hash(p);
     RRC_ASSERT(list->dict.on && list->count > 0);
-    probe->group = rrci_home(&list->dict, hash, &probe->mask);
-    probe->matches = rrci_group_match(probe->group, hash, ~probe->mask);
+    probe->group = rrci_home(&list->dict, hash, &probe->spot.mask);
+    probe->matches = rrci_group_match(probe->group, hash, ~probe->spot.mask);
     probe->chain = probe->group + RRCI_CHAIN;
     probe->chained = *probe->chain;
 }
@@ -2919,36 +2875,28 @@ RRCI_ALWAYS_INLINE const rrci_link *rrci_next_probe(rrci_probe *probe, const rrc
     const rrci_link *link;
     uint32_t number;
     while (probe->matches != 0) {
-        probe->word = probe->group + rrci_lowest_bit(probe->matches);
+        probe->spot.word = probe->group + rrci_lowest_bit(probe->matches);
         probe->matches &= probe->matches - 1;
-        number = *probe->word & probe->mask;
+        number = *probe->spot.word & probe->spot.mask;
         if (number == 0)
             continue;
-        probe->index = (size_t)number - 1;
-        link = rrci_at(list, probe->index);
+        probe->spot.index = (size_t)number - 1;
+        link = rrci_at(list, probe->spot.index);
         if (link->p == p)
             return link;
     }
     while (probe->chained != 0) {
-        probe->word = probe->chain;
-        probe->mask = ~(uint32_t)0;
-        probe->index = (size_t)probe->chained - 1;
-        probe->chain = rrci_word(&list->dict.next, probe->index);
+        probe->spot.word = probe->chain;
+        probe->spot.mask = ~(uint32_t)0;
+        probe->spot.index = (size_t)probe->chained - 1;
+        probe->chain = rrci_word(&list->dict.next, probe->spot.index);
         probe->chained = *probe->chain;
-        link = rrci_at(list, probe->index);
+        link = rrci_at(list, probe->spot.index);
         if (link->p == p)
             return link;
     }
     return NULL;
 }
-
-/* Where a link is. */
-typedef struct rrci_spot {
-    rrci_list *list;
-    size_t     index;
-    uint32_t  *word;            /* in the dictionary of the list, if that is on ... */
-    uint32_t   mask;            /* ... and the bits of the index there: all bits if it is in a chain */
-} rrci_spot;
 
 /* Find the record of p and ob. (A p can have several O links.) */
 static int rrci_dict_find(rrci_list *list, rrc_gcref p, const rrc_object *ob, rrci_spot *spot)
@@ -2961,10 +2909,8 @@ static int rrci_dict_find(rrci_list *list, rrc_gcref p, const rrc_object *ob, rr
     while (link != NULL && link->ob != ob);
     if (link == NULL)
         return 0;
+    *spot = probe.spot;
     spot->list = list;
-    spot->index = probe.index;
-    spot->word = probe.word;
-    spot->mask = probe.mask;
     return 1;
 }
 
@@ -3025,15 +2971,12 @@ static void rrci_insert_taken(const rrci_list *list, const uint32_t *taken, uint
 {
     const unsigned used = RRCI_IN_GROUP & ~rrci_group_match(taken, 0, ~(uint32_t)0);
     const uint32_t new_mask = bit != 0 ? mask * 2 + 1 : mask / 2;
-    uint32_t number;
     unsigned bits;
     for (bits = used; bits != 0; bits &= bits - 1)
         RRCI_PREFETCH(rrci_at(list, (taken[rrci_lowest_bit(bits)] & mask) - 1));
     for (bits = used; bits != 0; bits &= bits - 1) {
-        uint32_t hash, **place;
-        number = taken[rrci_lowest_bit(bits)] & mask;
-        hash = rrci_hash(rrci_at(list, number - 1)->p);
-        place = &to[(hash & bit) != 0];
+        uint32_t number = taken[rrci_lowest_bit(bits)] & mask;
+        uint32_t hash = rrci_hash(rrci_at(list, number - 1)->p), **place = &to[(hash & bit) != 0];
         if ((uintptr_t)*place % RRCI_LINE != RRCI_CHAIN * sizeof(uint32_t))
             *(*place)++ = (hash & ~new_mask) | number;
         else
@@ -5090,7 +5033,7 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
 static RRCI_COLD rrc_object *rrci_from_obj_otherwise(rrc_heap *heap, rrc_gcref p)
 {
     rrc_object *ob = heap != NULL && p != NULL && heap->state <= RRCI_ENDING ? rrci_from_obj(heap, p) : NULL;
-    if (RRCI_CHECKS && heap != NULL && rrci_in_collection(heap))
+    if (RRCI_DEBUG && heap != NULL && rrci_in_collection(heap))
         rrci_error(heap, RRC_EPHASE, "rrc_from_obj", NULL, p, "a collection is going on; the result is NULL");
     return ob != NULL && rrci_is_garbage(ob) ? NULL : ob;
 }
@@ -5818,7 +5761,7 @@ static int rrci_all_found(const rrc_heap *heap)
    not divided: otherwise too many visits would not be found. */
 static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size_t first, size_t end)
 {
-    const int leaves_out = search->heap->machine.alive > 0 && (!RRCI_CHECKS || search->max != INTPTR_MAX);
+    const int leaves_out = search->heap->machine.alive > 0 && (!RRCI_DEBUG || search->max != INTPTR_MAX);
     rrc_object *ob, **place = NULL;
     size_t i = leaves_out && rrci_all_found(search->heap) ? end : first;
     for (; i < end && rrci_may_go_on(search); i++) {
@@ -6077,7 +6020,7 @@ static int rrci_ask_host(rrci_search *search)
     rrc_object *reached;
     if (!heap->machine.searched || rrci_all_found(heap)
         || (rrci_reports_all(heap) && rrci_in_slices(heap)
-            && !(RRCI_CHECKS && heap->machine.stage == RRCI_DRAIN && !search->is_early)))
+            && !(RRCI_DEBUG && heap->machine.stage == RRCI_DRAIN && !search->is_early)))
         return 0;
     reached = rrci_look_for_marked(heap, 1);
     if (reached != NULL && RRCI_CHECKS && !search->is_early && rrci_reports_all(heap))
@@ -6820,7 +6763,7 @@ static void rrci_finish_marking(rrc_heap *heap, int is_early, int searches, cons
    it must have marked nothing. In slices, and if the search is not open, only debug builds look. */
 static void rrci_close_search(rrc_heap *heap, int is_open, const char *function)
 {
-    rrc_object *ob = heap->machine.searched && (RRCI_CHECKS || (is_open && !rrci_is_started(heap)))
+    rrc_object *ob = heap->machine.searched && (RRCI_DEBUG || (is_open && !rrci_is_started(heap)))
                    ? rrci_look_for_marked(heap, 0) : NULL;
     if (ob == NULL)
         return;
@@ -8555,17 +8498,16 @@ RRC_API int rrc_check(rrc_heap *heap)
     rrci_each_queued(heap, rrci_check_queued, &checker);
     if (checker.queued != 0)
         rrci_found(&checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
-#ifndef RRC_NO_CYCLES
     if (heap->tracked.walking == 0) {
+#ifndef RRC_NO_CYCLES
         rrci_check_tracked(&checker);
         if (RRCI_LISTENS(heap))
             heap->layer->check_all(heap, &checker);
-    }
 #endif
-    if (checker.code == RRC_OK && !(RRCI_CYCLES && heap->tracked.walking > 0)
-        && checker.bytes != heap->stats.pending_bytes)
-        rrci_found(&checker, RRC_ECORRUPT, NULL, NULL,
-                   "the size or the type of an object has changed while it waited for rrc_run_pending");
+        if (checker.code == RRC_OK && checker.bytes != heap->stats.pending_bytes)
+            rrci_found(&checker, RRC_ECORRUPT, NULL, NULL,
+                       "the size or the type of an object has changed while it waited for rrc_run_pending");
+    }
     rrci_check_reserves(&checker);
     return checker.code;
 }
@@ -8727,12 +8669,10 @@ RRC_API int rrc_inspect(rrc_heap *heap, rrc_object *ob, rrc_info *info)
 
 RRC_API int rrc_observe(rrc_heap *heap, rrc_observer *observer, int on)
 {
-    const char *function = "rrc_observe";
+    const int is_null = heap == NULL || observer == NULL || observer->gone == NULL;
     rrc_observer **at;
-    if (heap == NULL || observer == NULL || observer->gone == NULL)
-        return rrc_log(heap, RRC_ENULL, function, NULL, NULL, "");
-    if (heap->state == RRCI_HUSK)
-        return rrc_log(heap, RRC_ECLOSED, function, NULL, NULL, "");
+    if (is_null || heap->state == RRCI_HUSK)
+        return rrc_log(heap, is_null ? RRC_ENULL : RRC_ECLOSED, "rrc_observe", NULL, NULL, "");
     for (at = &heap->observers; *at != NULL && *at != observer; at = &(*at)->next)
         ;
     if (*at != NULL)
