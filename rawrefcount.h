@@ -178,25 +178,19 @@
  * for a p that is never collected (a prebuilt one), and for a young p that does not move (a large object). No code of
  * the mutator may run between a trace call and its free call, except in slices (below).
  *
- * Some hosts, such as Ruby, cannot finish their marking from inside a hook. They call an extension
- * once while they mark, and then go on marking. Such a host does this:
+ * Some hosts, such as Ruby, cannot finish their marking from inside a hook. They call an extension once while they mark,
+ * and then go on marking. If such a host marks in slices and sets `incremental`, the search is divided as well:
  *
- *   major:  rrc_major_collection_trace_early(h) -> trace(p) only queues p; the search stays open
+ *   major:  [rrc_major_collection_start(h)      as its marking begins; from here on the host reports what it marks
+ *           with each slice of its marking: rrc_major_collection_work(h, max)
+ *           the host has marked all that it reaches, and its roots once more]
+ *           rrc_major_collection_trace_early(h) -> trace(p) only queues p; the search stays open
  *           the host goes on marking; for each linked p of a tracked object that
  *             it marks: rrc_marked(h, p), or rrc_marked_ob(h, ob)   -> trace(p) of what ob reaches
  *           [rrc_major_collection_pause(h)      if the mutator runs before marking is complete:
  *             back to the first line, as often as the host likes]
- *           rrc_major_collection_free(h)
+ *           rrc_major_collection_free(h), or after _start, if no p moves before it: rrc_major_collection_sweep(h, 0)
  *           the host sweeps, and perhaps moves objects now: rrc_links_moved(h)
- *
- * If such a host marks in slices and sets `incremental`, the search is divided as well:
- *
- *   major:  rrc_major_collection_start(h)       as its marking begins; from here on the host reports what it marks
- *           with each slice of its marking: rrc_major_collection_work(h, max)
- *           the host has marked all that it reaches, and its roots once more
- *           rrc_major_collection_trace_early(h) -> trace(p) only queues p: what is left of the search
- *           the host goes on marking, and reports as above
- *           rrc_major_collection_sweep(h, 0)    p's do not move before this; else rrc_major_collection_free(h)
  *
  * A host whose collector marks and sweeps in slices sets `incremental`, and does this (see >>slices):
  *
@@ -2597,14 +2591,7 @@ static int rrci_is_condemned(const rrc_heap *heap, rrc_object *ob)
                                    || (heap->waiting.orders == RRCI_BY_CYCLES && !heap->machine.searched)));
 }
 
-/* Is the mutator running, while the host still has to mark each p that C gets hold of? After the verdict it reads the
-   fields of a p that is kept for garbage. */
-static int rrci_host_goes_on_marking(const rrc_heap *heap)
-{
-    return rrci_is_started(heap) || (rrci_is_sweeping(heap) && heap->machine.keeping != 0);
-}
-
-/* Take an object out of its list. The caller sets its place. */
+/* Take an object out of its list. */
 RRCI_ALWAYS_INLINE void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -2626,12 +2613,7 @@ RRCI_ALWAYS_INLINE void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
             rrci_gc_fill(list, kind, index, list->count - 1);
         rrci_drop_last_ob(heap, list);
     }
-}
-
-RRCI_ALWAYS_INLINE void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_gc_take_out(heap, ob);
-    rrci_gc_place(rrci_gc_head_of(ob), RRCI_UNTRACKED, 0);
+    rrci_gc_place(head, RRCI_UNTRACKED, 0);
 }
 
 /* Close the holes. */
@@ -2686,7 +2668,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     rrci_forget_cleared(&heap->tracked, head);
     if (heap->machine.alive > 0 && rrci_is_alive(&heap->machine, head))
         heap->machine.alive--;                  /* rrc_marked reported it before the collection began */
-    rrci_gc_remove(heap, ob);
+    rrci_gc_take_out(heap, ob);
     head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_SOON);
     head->is.refs = 0;
     heap->machine.changed++;
@@ -2709,6 +2691,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 #define RRCI_IN_GROUP ((1u << RRCI_CHAIN) - 1)  /* a bit for each of the others */
 #define RRCI_LOAD ((size_t)12)                  /* records for a home group */
 #define RRCI_LINE (RRCI_GROUP * sizeof(uint32_t))
+#define RRCI_GROUP_WORDS(links) (((links) / RRCI_LOAD + 1) * RRCI_GROUP)
 #define RRCI_PAGE_WORDS ((size_t)2 * RRC_CHUNK_LINKS)
 #define RRCI_PAGE_BYTES (RRCI_PAGE_WORDS * sizeof(uint32_t) + RRCI_LINE)
 
@@ -2804,11 +2787,6 @@ static size_t rrci_pages_trim(rrc_heap *heap, rrci_pages *pages, size_t words, s
     return done;
 }
 
-static size_t rrci_group_words(size_t links)
-{
-    return (links / RRCI_LOAD + 1) * RRCI_GROUP;
-}
-
 /* The dictionary can have fewer links than this without more memory. */
 static size_t rrci_dict_room(const rrci_dict *dict)
 {
@@ -2819,14 +2797,14 @@ static size_t rrci_dict_room(const rrci_dict *dict)
 
 static int rrci_dict_reserve(rrc_heap *heap, rrci_dict *dict, size_t links)
 {
-    int code = rrci_pages_reserve(heap, &dict->groups, rrci_group_words(links));
+    int code = rrci_pages_reserve(heap, &dict->groups, RRCI_GROUP_WORDS(links));
     return code == RRC_OK ? rrci_pages_reserve(heap, &dict->next, links) : code;
 }
 
 /* Free what more than so many links need, at most n pages. */
 static size_t rrci_dict_trim(rrc_heap *heap, rrci_dict *dict, size_t links, size_t n)
 {
-    size_t words = rrci_group_words(links), used = dict->homes * RRCI_GROUP, done;
+    size_t words = RRCI_GROUP_WORDS(links), used = dict->homes * RRCI_GROUP, done;
     if (!dict->on)
         words = used = links = 0;
     dict->spare = 0;
@@ -4960,7 +4938,8 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         *made->slot = ob;
     if (RRCI_UNLIKELY(!RRCI_IS_IDLE(heap))) {
         rrci_note_change(heap, ob);
-        if ((kind & RRCI_O) == 0 && rrci_host_goes_on_marking(heap))
+        if ((kind & RRCI_O) == 0        /* after the verdict the host reads the fields of a p that is kept for garbage */
+            && (rrci_is_started(heap) || (rrci_is_sweeping(heap) && heap->machine.keeping != 0)))
             rrci_trace_p(heap, p);
     }
 }
@@ -8130,7 +8109,7 @@ static void rrci_free_tables(rrc_heap *heap)
             rrc_object *ob = *rrci_ob_at(&heap->tracked.list[kind], heap->tracked.list[kind].count - 1);
             RRC_REFCNT(ob) &= INTPTR_MAX;
             RRC_REFCNT(ob) -= rrci_is_waiting(rrci_gc_head_of(ob));
-            rrci_gc_remove(heap, ob);
+            rrci_gc_take_out(heap, ob);
         }
     while (heap->memory.pool != NULL)
         rrci_free_table(heap, rrci_take_chunk(&heap->memory), sizeof(rrci_chunk));
