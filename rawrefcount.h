@@ -54,8 +54,7 @@
  *   stores words of its own there. Read it with rrc_to_obj.
  * - The search for cycles sees an object of rrc_gc_new only after rrc_gc_track.
  * - The count of a tracked or linked object may be negative, and a bare ++ or -- of it can lose objects. Take
- *   references by rrc_incref, drop them by rrc_decref, and call rrc_touch before one moves. rrc_refcnt gives the
- *   number of references that C has.
+ *   references by rrc_incref, drop them by rrc_decref, and call rrc_touch before one moves. rrc_refcnt counts them.
  *
  * >>concepts
  * ---------------------------------------------------------------------------
@@ -178,8 +177,8 @@
  * for a p that is never collected (a prebuilt one), and for a young p that does not move (a large object). No code of
  * the mutator may run between a trace call and its free call, except in slices (below).
  *
- * Some hosts, such as Ruby, cannot finish their marking from inside a hook. They call an extension once while they mark,
- * and then go on marking. If such a host marks in slices and sets `incremental`, the search is divided as well:
+ * Some hosts, such as Ruby, cannot finish their marking from inside a hook. They call an extension once while they
+ * mark, and then go on marking. If such a host marks in slices and sets `incremental`, the search is divided as well:
  *
  *   major:  [rrc_major_collection_start(h)      as its marking begins; from here on the host reports what it marks
  *           with each slice of its marking: rrc_major_collection_work(h, max)
@@ -620,8 +619,8 @@ typedef struct rrc_desc {
     /* p and ob have no link any more, although p is still there, or at least its memory is, before a sweep in slices
        has ended. p must forget ob, which may be deallocated from now on. Either ob is garbage, or the heap ends. Called
        just before the bias is subtracted. rrc_unlink calls this only if rrc_to_obj does not show p, but the collection
-       in slices that goes on may keep p. Then rrc_link calls it, too, which replaces the link. NULL: the host never
-       again uses a proxy whose ob is gone. */
+       in slices that goes on may keep p. Then rrc_link calls it, too, which replaces the link. NULL: no proxy is used
+       after its ob is gone. */
     void (*parted)(void *userdata, rrc_gcref p, rrc_object *ob);
 
     /* The heap ends, and rrc_heap_free has to know which objects own others through the host. If on, forget all marks.
@@ -629,13 +628,11 @@ typedef struct rrc_desc {
        what trace is given and what that reaches: no root, and nothing that is never collected. survivor returns p if
        it is marked, else NULL. (Report what is marked, as in a collection.) If not on, forget all marks again. No
        object of the host moves or is freed in between. This is called outside collections, with on and off in turn. A
-       host with a nursery can make a minor collection first. NULL: what is owned through the host only may go before
-       its owner when the heap ends. */
+       host with a nursery can make a minor collection first. NULL: what only the host's objects own may go first. */
     void (*mark_from_c)(void *userdata, int on);
 
-    /* The memory that objects hold elsewhere has grown by `change` bytes, or has shrunk: see rrc_native_bytes and
-       rrc_measure. It may be called inside a collection, and not after rrc_heap_free. A host notes it, and collects
-       sooner. NULL: only rrc_stats has the sum. */
+    /* Objects hold `change` bytes more elsewhere, or fewer: see rrc_native_bytes, rrc_measure. It may be called inside
+       a collection, not after rrc_heap_free. A host notes it, and collects sooner. NULL: only rrc_stats has the sum. */
     void (*native_bytes)(void *userdata, ptrdiff_t change);
 } rrc_desc;
 
@@ -701,15 +698,16 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    Finalizers and deallocs can make more garbage and links; such a link parts when nobody owns its object. The work goes
    on until nothing is left to do, or 10000 rounds have not reduced the number of objects (fewer rounds if there are
    many objects: those rounds search as many as are marked above). A closed heap first roots the p's of its P links, and
-   an O link keeps no p: see rrc_closed.h. Returns how many of the obs that were linked or in the queue C still holds.
-   They end unlinked with their true count. (Not counted: static objects, uncollectable garbage, and objects without a
-   link whose dealloc a limit of rrc_run_pending put off. If the rounds were too many, what still waits is never
-   deallocated.) A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
-   rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends with: rrc_gc_untrack,
-   rrc_del, rrc_gc_del. All others do nothing, and are refused with RRC_ECLOSED, unless their tag line says something
-   else. The heap then calls no hook but realloc and log, and userdata must be valid as long as these and late deallocs
-   need it. Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged, returns SIZE_MAX,
-   and changes nothing. NULL is ignored (returns 0).
+   an O link keeps no p: see rrc_closed.h.
+   Returns how many of the obs that were linked or in the queue C still holds. They end unlinked with their true count.
+   (Not counted: static objects, uncollectable garbage, and objects without a link whose dealloc a limit of
+   rrc_run_pending put off. If the rounds were too many, what still waits is never deallocated.)
+   A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then rrc_incref and
+   rrc_decref stay legal, and so do the functions that a late tp_dealloc ends with: rrc_gc_untrack, rrc_del, rrc_gc_del.
+   All others do nothing, and are refused with RRC_ECLOSED, unless their tag line says something else. The heap then
+   calls no hook but realloc and log, and userdata must be valid as long as these and late deallocs need it.
+   Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged, returns SIZE_MAX, and changes
+   nothing. NULL is ignored (returns 0).
    [mutator until rrc_heap_free | frees only | calls mark_from_c, trace, propagate, survivor, parted, slot,
    tp_traverse, tp_outside, tp_clear_weakrefs, tp_clear, dealloc; in a closed heap those of rrc_closed.h |
    O(links + tracked objects + references) for each marking, and for each round that finalizers ask for] */
@@ -757,8 +755,7 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 
 /* Return the p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL. Like any reference that is not
    rooted, p is valid until the next collection. A closed heap returns NULL if it is known that p is dead.
-   [mutator and its hooks, unchecked | no | nothing; in a closed heap perhaps `pin`; in a collection in slices
-   perhaps survivor | O(1)] */
+   [mutator and its hooks, unchecked | no | nothing; closed heap: perhaps `pin`; in slices perhaps survivor | O(1)] */
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
 /* For a tp_dealloc: make rrc_to_obj(ob) return marker, so that code which still finds ob can recognize it. The marker
@@ -785,8 +782,7 @@ RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 /* Drop a reference. After the last one, tp_finalize is called with the count held at 1, and then tp_dealloc, unless
    code has taken a reference meanwhile. Deallocs nested deeper than RRC_DEALLOC_DEPTH wait until the outermost one
    returns. Inside a collection or rrc_closed_step they wait for rrc_run_pending.
-   [any | no | calls dealloc; for garbage perhaps parted, slot; in a collection in slices perhaps trace, tp_traverse |
-   O(1) + dealloc] */
+   [any | no | calls dealloc; for garbage perhaps parted, slot; in slices perhaps trace, tp_traverse | O(dealloc)] */
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
 
 /* Return the number of references that C has to ob: its count without the bias and the sign bit.
@@ -855,8 +851,7 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap);
 /* Begin a major collection, as the host begins its marking. From now on, until rrc_major_collection_keep or _sweep,
    the header calls trace for each p that the host has to mark. It does so between slices, too, when the mutator gets
    hold of an object, or untracks it. The host reports what it marks (rrc_marked). This call is optional: without it,
-   rrc_major_collection_trace does everything at once. While rrc_heap_free runs, it has no effect. Fails with
-   RRC_EDESC if `incremental` is not set.
+   rrc_major_collection_trace does everything at once. It has no effect in rrc_heap_free. RRC_EDESC: no `incremental`.
    [host's major collection begins | no | with `demotes` perhaps is_young | O(1); O(links) if the collection before it
    has left the demotion to this one] */
 RRC_API int rrc_major_collection_start(rrc_heap *heap);
@@ -876,8 +871,7 @@ RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
    moves them calls rrc_major_collection_free instead. (If rrc_major_collection_start did not begin the marking, or it
    was paused, this does all that rrc_major_collection_free does.) After rrc_major_collection_trace_early it does
    everything in one call, and returns 0. If proxies can have state, the trace call has noted the links whose p was not
-   marked then, and survivor is asked again only about these. `demotes` is left to the next minor collection, or to
-   rrc_major_collection_start.
+   marked then, and survivor is asked again only about these. `demotes` is left to the next collection.
    [mutator, after rrc_major_collection_keep, else 0 | frees only | calls survivor, tp_outside, tp_free of light obs,
    with `demotes` is_young | O(max); with `demotes` O(links) in the last call] */
 RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
@@ -885,8 +879,7 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
 
 /* ---- pending work ---- */
 
-/* Call the host's dealloc_trigger if anything is pending.
-   [mutator, ignored in rrc_heap_free | no | calls dealloc_trigger | O(1)] */
+/* Call dealloc_trigger if work is pending. [mutator, ignored in rrc_heap_free | no | calls dealloc_trigger | O(1)] */
 RRC_API void rrc_invoke_callback(rrc_heap *heap);
 
 /* Take one ob off the queue, for a host that chooses the moment to drop it. The ob has count 1 and link NULL, unless
@@ -898,12 +891,13 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    left of it in the end), then the queue's. Then clear the weak references of all cyclic garbage, run its finalizers,
    and clear it. What C gets hold of before that is garbage no more: see >>concepts. An object whose own slot is running
    may take references to itself, if it drops them again. (If its tp_finalize keeps one, and drops none of the others,
-   what it reaches in C is garbage no more, either. If its tp_clear keeps one, only the object itself is saved.) At most
-   max units are spent; 0 means no limit. An object is a unit, also if another one frees it, and so is each reference of
-   rrc_decref_later. Garbage takes a unit more for each call of tp_clear_weakrefs, tp_finalize and tp_clear. Returns the
-   units that were spent. Less than max means that nothing is left that can be done now. (While a collection in slices
-   sweeps, garbage is left alone.) Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and
-   returns 0. So a host whose deallocs can run a collection must look for pending work again after them.
+   what it reaches in C is garbage no more, either. If its tp_clear keeps one, only the object itself is saved.)
+   At most max units are spent; 0 means no limit. An object is a unit, also if another one frees it, and so is each
+   reference of rrc_decref_later. Garbage takes a unit more for each call of tp_clear_weakrefs, tp_finalize and
+   tp_clear.
+   Returns the units that were spent. Less than max means that nothing is left that can be done now. (While a collection
+   in slices sweeps, garbage is left alone.) Inside a dealloc, a collection, a step, rrc_heap_free or itself it does
+   nothing and returns 0. So a host whose deallocs can run a collection must look for pending work again after them.
    [mutator, ignored in a step and in rrc_heap_free | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc;
    for what rrc_major_collection_keep kept, parted and slot; for garbage tp_outside, tp_traverse |
    O(objects + their references); with wrappers O(garbage + its references)] */
@@ -961,10 +955,11 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
    propagate does nothing. Until the free call, the host must report each linked p of a tracked object once when it
    marks it. The header then traces all that the ob of p reaches. (If the free call finds a p that was marked but not
    reported, it logs RRC_EHOOK, and collects no cycle.) This call asks tp_outside for its numbers, and so no foreign
-   code may take a reference from now until the free call. After rrc_major_collection_start this finishes what slices
-   have left of the search. The host must have reported what it marked since; only debug builds look for a missing
-   report. If proxies can have state (RRC_HOST_HAS_STATE), each p that is to be kept and is not marked is traced again,
-   so that a host may ignore trace while the mutator runs. The free call follows, or rrc_major_collection_sweep.
+   code may take a reference from now until the free call.
+   After rrc_major_collection_start this finishes what slices have left of the search. The host must have reported what
+   it marked since; only debug builds look for a missing report. If proxies can have state (RRC_HOST_HAS_STATE), each p
+   that is to be kept and is not marked is traced again, so that a host may ignore trace while the mutator runs. The
+   free call follows, or rrc_major_collection_sweep.
    [host's major collection; may be repeated | no | calls trace, propagate,
    survivor, tp_traverse | as rrc_major_collection_trace] */
 RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
@@ -1568,8 +1563,8 @@ enum { RRCI_P_OLD, RRCI_O_OLD, RRCI_P_YOUNG, RRCI_O_YOUNG, RRCI_LISTS };
 enum { RRCI_O = 1, RRCI_YOUNG = 2 };
 
 /* The lists of the cycle search. A tracked object is in exactly one of them. Its GC head says in which. Garbage that
-   waits for rrc_run_pending, and what its finalizers may see, is in one of the last five, which own a reference to each
-   of their objects: see rrci_do_garbage. */
+   waits, and what its finalizers may see, is in one of the last five, which own a reference to each of their objects:
+   see rrci_do_garbage. */
 typedef enum rrci_gc_kind {
     RRCI_UNTRACKED,             /* (in a GC head: in none of the lists) */
     RRCI_TRACKED,               /* those that do not wait */
@@ -1583,9 +1578,8 @@ typedef struct rrci_directory {
     size_t       capacity;      /* of each list, in chunks */
 } rrci_directory;
 
-/* First in, first out: objects are deallocated in the order in which they died. A line has 8 objects. Adding
-   one writes its head, taking one out reads its head and the two words in front: one line or two, prefetched
-   RRCI_AHEAD objects before. */
+/* First in, first out: objects are deallocated in the order in which they died. A line has 8 objects. Adding one writes
+   its head, taking one out reads its two heads: one line or two, prefetched RRCI_AHEAD objects before. */
 typedef struct rrci_queue {
     rrci_chunk *head, *tail;
     size_t      head_index, tail_index;     /* next to take, next to fill */
@@ -2150,8 +2144,7 @@ static size_t rrci_chunks_needed(size_t links, size_t tracked)
     return links / RRC_CHUNK_LINKS + RRCI_LISTS + 2 + (tracked > 0 ? tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS : 0);
 }
 
-/* The number of records that the lists of links and the queue need. While rrc_heap_free runs, an object that
-   has left the queue may come back to it. */
+/* The records that the lists of links and the queue need. In RRCI_ENDING what has left the queue may come back. */
 static size_t rrci_count_records(const rrc_heap *heap)
 {
     return rrci_count_links(heap) + heap->waiting.queue.count + heap->waiting.left;
@@ -2168,8 +2161,7 @@ static int rrci_is_directory_long(const rrci_directory *directory, size_t needed
     return needed * 8 + 64 <= directory->capacity;
 }
 
-/* The directories are copied in one call. That is 8 bytes for 256 links: some 125 KB for 4 million links. So only
-   the chunks in use are copied. */
+/* The directories are copied in one call: 8 bytes for 256 links. So only the chunks in use are copied. */
 static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrci_list *lists, size_t n,
                                   size_t needed)
 {
@@ -2418,8 +2410,7 @@ static int rrci_refuse_foreign(const rrc_heap *heap, rrc_object *ob, const char 
                       : "rrc_new did not make this object: the tp_basicsize of its type must be 0");
 }
 
-/* A hole in a list: an object was removed, and the others may not move. `next` is the place of the gray object
-   after it, if it was gray. */
+/* An object was removed, and the others may not move. If it was gray, `next` is the place of the one after it. */
 static rrc_object *rrci_hole(uintptr_t next)
 {
     return (rrc_object *)(next << 1 | 1);
@@ -2683,8 +2674,8 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
    records that found no place. So to insert a record that has its words never takes memory (I5).
 
    The P lists have a dictionary if the host has no `slot`. All lists have one if the host reports marks, or runs the
-   header in slices. Any other list has one that is optional: the first rrc_unlink makes it. In a heap with a layer no
-   list has one: see rrci_place_in. */
+   header in slices. Any other list has one that is optional: the first rrc_unlink makes it. Heaps with a layer have
+   none: see rrci_place_in. */
 
 #define RRCI_GROUP ((size_t)16)                 /* words in a group */
 #define RRCI_CHAIN (RRCI_GROUP - 1)             /* the last one */
@@ -2904,8 +2895,7 @@ static void rrci_dict_insert(const rrci_dict *dict, size_t index, rrc_gcref p)
     }
 }
 
-/* The word that holds record `index`, which was inserted with p. `mask` gets the bits of the index: all bits if it is
-   in a chain. No record is read. */
+/* The word of record `index`, which was inserted with p. `mask` gets the bits of the index: all if it is in a chain. */
 static uint32_t *rrci_dict_place(const rrci_dict *dict, size_t index, rrc_gcref p, uint32_t *mask)
 {
     uint32_t number = (uint32_t)index + 1, *place = rrci_home(dict, rrci_hash(p), mask);
@@ -4938,7 +4928,7 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         *made->slot = ob;
     if (RRCI_UNLIKELY(!RRCI_IS_IDLE(heap))) {
         rrci_note_change(heap, ob);
-        if ((kind & RRCI_O) == 0        /* after the verdict the host reads the fields of a p that is kept for garbage */
+        if ((kind & RRCI_O) == 0        /* after the verdict the host reads the fields of a p kept for garbage */
             && (rrci_is_started(heap) || (rrci_is_sweeping(heap) && heap->machine.keeping != 0)))
             rrci_trace_p(heap, p);
     }
