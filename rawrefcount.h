@@ -1225,12 +1225,12 @@ RRC_INLINE rrc_object *rrci_object(const void *ob) { return static_cast<rrc_obje
 #define RRCI_TEXT(x) RRCI_TEXT_(x)
 #define RRCI_TEXT_(x) #x
 #ifdef RRC_DEBUG
-#define RRCI_DEBUG 1
+#define RRCI_CHECKS 1
 #else
-#define RRCI_DEBUG 0
+#define RRCI_CHECKS 0
 #endif
 #define RRCI_CONFIG \
-    "RRC_ABI " RRCI_TEXT(RRC_ABI) ", RRC_DEBUG " RRCI_TEXT(RRCI_DEBUG) \
+    "RRC_ABI " RRCI_TEXT(RRC_ABI) ", RRC_DEBUG " RRCI_TEXT(RRCI_CHECKS) \
     ", RRC_REFCNT(ob) " RRCI_TEXT(RRC_REFCNT(ob)) \
     ", RRC_LINK(ob) " RRCI_TEXT(RRC_LINK(ob)) \
     ", RRC_TYPE(ob) " RRCI_TEXT(RRC_TYPE(ob))
@@ -1965,7 +1965,7 @@ static int rrci_report(const rrc_desc *desc, int code, const char *function,
 #ifndef RRC_NO_STDIO
     char text[768], about[200] = "";
 #endif
-    if (!is_logged && !RRCI_DEBUG)
+    if (!is_logged && !RRCI_CHECKS)
         return code;
     item.type_name = rrci_type_name(ob);
 #ifndef RRC_NO_STDIO
@@ -5002,7 +5002,7 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
 static RRCI_COLD rrc_object *rrci_from_obj_otherwise(rrc_heap *heap, rrc_gcref p)
 {
     rrc_object *ob = heap != NULL && p != NULL && heap->state <= RRCI_ENDING ? rrci_from_obj(heap, p) : NULL;
-    if (RRCI_DEBUG && heap != NULL && rrci_in_collection(heap))
+    if (RRCI_CHECKS && heap != NULL && rrci_in_collection(heap))
         rrci_error(heap, RRC_EPHASE, "rrc_from_obj", NULL, p, "a collection is going on; the result is NULL");
     return ob != NULL && rrci_is_garbage(ob) ? NULL : ob;
 }
@@ -5730,7 +5730,7 @@ static int rrci_all_found(const rrc_heap *heap)
    not divided: otherwise too many visits would not be found. */
 static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size_t first, size_t end)
 {
-    const int leaves_out = search->heap->machine.alive > 0 && (!RRCI_DEBUG || search->max != INTPTR_MAX);
+    const int leaves_out = search->heap->machine.alive > 0 && (!RRCI_CHECKS || search->max != INTPTR_MAX);
     rrc_object *ob, **place = NULL;
     size_t i = leaves_out && rrci_all_found(search->heap) ? end : first;
     for (; i < end && rrci_may_go_on(search); i++) {
@@ -5989,7 +5989,7 @@ static int rrci_ask_host(rrci_search *search)
     rrc_object *reached;
     if (!heap->machine.searched || rrci_all_found(heap)
         || (rrci_reports_all(heap) && rrci_in_slices(heap)
-            && !(RRCI_DEBUG && heap->machine.stage == RRCI_DRAIN && !search->is_early)))
+            && !(RRCI_CHECKS && heap->machine.stage == RRCI_DRAIN && !search->is_early)))
         return 0;
     reached = rrci_look_for_marked(heap, 1);
     if (reached != NULL && RRCI_CHECKS && !search->is_early && rrci_reports_all(heap))
@@ -6732,7 +6732,7 @@ static void rrci_finish_marking(rrc_heap *heap, int is_early, int searches, cons
    it must have marked nothing. In slices, and if the search is not open, only debug builds look. */
 static void rrci_close_search(rrc_heap *heap, int is_open, const char *function)
 {
-    rrc_object *ob = heap->machine.searched && (RRCI_DEBUG || (is_open && !rrci_is_started(heap)))
+    rrc_object *ob = heap->machine.searched && (RRCI_CHECKS || (is_open && !rrci_is_started(heap)))
                    ? rrci_look_for_marked(heap, 0) : NULL;
     if (ob == NULL)
         return;

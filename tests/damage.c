@@ -348,7 +348,7 @@ static void found_late(void)
     check_int(last_code, RRC_EHOOK);
     check(strstr(last_detail, "after rrc_major_collection_trace:") != NULL);
 #endif
-    check_int(logged, RRCI_DEBUG);
+    check_int(logged, RRCI_CHECKS);
     logged = 0;
     check_int(rrc_run_pending(heap, 0), 0);
     check_ptr(rrc_to_obj(heap, ob), &places[0]);
