@@ -1597,22 +1597,21 @@ typedef struct rrci_letter {
 
 /* The state of a heap, and the invariant that holds in each. Between two calls from the host it is
    heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state in which
-   the mutator runs: one of the first five, or RRCI_ENDING.
+   the mutator runs: one of the first four, or RRCI_ENDING.
 
-   RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation. No scratch word is in use, but
-                   objects that rrc_marked has reported have their color (heap->machine.alive is their number).
-   RRCI_PARTING    The same holds, but waiting garbage may have links, which do not hold it: p was kept for other
-                   garbage. Garbage whose count is its bare bias is parted from p, and waits in the queue.
+   RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation. No scratch word is
+                   in use, but objects that rrc_marked has reported have their color (heap->machine.alive is their
+                   number). Garbage that waits or was cleared may have a link, which does not hold it: p was kept for
+                   other garbage. If its count is its bare bias, it is parted from p, and waits in the queue.
    RRCI_STARTED    A major collection in slices is marking: see rrci_stage.
-   RRCI_SWEEPING   The verdict of a major collection in slices is final: see rrci_stage. Waiting garbage may have
-                   links, as in RRCI_PARTING.
+   RRCI_SWEEPING   The verdict of a major collection in slices is final: see rrci_stage.
    RRCI_LAYER_RESTS  The layer has begun a search, and the mutator runs between its slices. No garbage is cleared.
    RRCI_LAYER_RUNS   The layer works. The same holds as in heap->rest, as it can call code of the mutator; but nothing
                    is freed. Deallocs wait until it has ended.
-   RRCI_ENDING     rrc_heap_free runs. While heap->waiting.orders is set, the same holds as in RRCI_PARTING. Then
-                   the same holds as in RRCI_MUTATOR, but no link holds its object any more:
-                   one whose count is its bare bias is parted from p, and waits in the queue. An object that
-                   has left the queue has RRCI_TAG_LEFT in its link field, as long as it lives and has no link.
+   RRCI_ENDING     rrc_heap_free runs. The same holds as in RRCI_MUTATOR, but when heap->waiting.orders is not set any
+                   more, no link holds its object: one whose count is its bare bias is parted from p, and waits in the
+                   queue. An object that has left the queue has RRCI_TAG_LEFT in its link field, as long as it lives
+                   and has no link.
    RRCI_MINOR      A function of a minor collection is running. Only this function changes links.
    RRCI_COPYING    The trace call of a minor collection has traced the p of each young P link that C holds.
                    No code of the mutator runs until the free call.
@@ -1626,7 +1625,7 @@ typedef struct rrci_letter {
                    Only the free call can follow.
    RRCI_HUSK       rrc_heap_free is done. Only objects that C still holds are left, and no tables. */
 typedef enum rrci_state {
-    RRCI_MUTATOR, RRCI_PARTING, RRCI_STARTED, RRCI_SWEEPING, RRCI_LAYER_RESTS, RRCI_LAYER_RUNS, RRCI_ENDING,
+    RRCI_MUTATOR, RRCI_STARTED, RRCI_SWEEPING, RRCI_LAYER_RESTS, RRCI_LAYER_RUNS, RRCI_ENDING,
     RRCI_MINOR, RRCI_COPYING,
     RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN, RRCI_KEPT,
     RRCI_HUSK, RRCI_STATES
@@ -1801,6 +1800,7 @@ typedef struct rrci_waiting {
     int           forgives;         /* what a search finds alive has not been cleared: see rrci_forgive */
     rrci_gc_kind  working;          /* in heaps with wrappers: the kind of work that was begun last */
     int           running;          /* inside rrci_do_pending */
+    int           is_hidden;        /* there may be garbage, which rrc_from_obj does not find */
 } rrci_waiting;
 
 /* Calls of the program's code that are in progress. */
@@ -2012,8 +2012,6 @@ static inline int rrci_gate(const rrc_heap *heap, unsigned group, const char *fu
         const char *words;
     } states[RRCI_STATES] = {
         /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
-                             | RRCI_MAJOR_START, "the trace function of this collection must come first" },
-        /* RRCI_PARTING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
                              | RRCI_MAJOR_START, "the trace function of this collection must come first" },
         /* RRCI_STARTED */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
                              | RRCI_MAJOR_WORK,
@@ -4663,18 +4661,17 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 /* C, or the header, has dropped its last reference to ob, which is linked. */
 static RRCI_NOINLINE void rrci_reached_bias(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap->rest != RRCI_MUTATOR && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob)
-        && !rrci_awaits_search(heap, ob))
+    if (!rrci_in_collection(heap) && !rrci_link_holds(heap, ob) && !rrci_awaits_search(heap, ob))
         rrci_part(heap, ob);
     else
         rrci_tell(heap, ob, RRCI_NEWS_LET_GO);
 }
 
 /* A reference to ob has been dropped, but not the last one. A handle comes here each time that C lets go of it: this
-   must be fast. */
+   must be fast. (Garbage is watched.) */
 RRCI_ALWAYS_INLINE void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
 {
-    if ((heap->rest != RRCI_MUTATOR || RRCI_LISTENS(heap)) && !rrci_is_held(ob))
+    if ((RRC_REFCNT(ob) < 0 || heap->rest != RRCI_MUTATOR || RRCI_LISTENS(heap)) && !rrci_is_held(ob))
         rrci_reached_bias(heap, ob);
 }
 
@@ -4869,7 +4866,7 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
     RRCI_END_HOOK(heap);
     if ((kind & RRCI_O) == 0)
         former = slot != NULL ? *slot : rrci_p_linked_ob(heap, p, kind);
-    if (former != NULL && (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former)))
+    if (former != NULL && !rrci_is_garbage(former))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
     code = rrci_reserve(heap, kind, rrci_is_deferred(ob) ? heap->waiting.later_count : 0);
     if (code != RRC_OK)
@@ -5009,7 +5006,7 @@ static RRCI_COLD rrc_object *rrci_from_obj_otherwise(rrc_heap *heap, rrc_gcref p
 
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
 {
-    if (heap == NULL || p == NULL || heap->state != RRCI_MUTATOR)
+    if (heap == NULL || p == NULL || heap->state != RRCI_MUTATOR || heap->waiting.is_hidden)
         return rrci_from_obj_otherwise(heap, p);
     return rrci_from_obj(heap, p);
 }
@@ -6321,6 +6318,7 @@ static size_t rrci_aside_part(rrc_heap *heap, int keeps, size_t max)
 {
     rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     size_t done, i = heap->machine.cursor < list->count ? heap->machine.cursor : list->count;
+    heap->waiting.is_hidden = 1;
     for (done = 0; i > 0 && done < max; done++) {
         rrc_object *ob = *rrci_ob_at(list, --i);
         rrci_gc_head *head;
@@ -6549,11 +6547,9 @@ static void rrci_all_aside(rrc_heap *heap, int keeps)
         rrci_aside_part(heap, keeps, SIZE_MAX);
     }
     heap->machine.unfound = heap->machine.white;
-    if (keeps && heap->rest == RRCI_MUTATOR && rrci_count_waiting(heap) + heap->tracked.cleared > 0)
-        heap->rest = RRCI_PARTING;
 }
 
-/* The search is over, or the collection. Between collections the mutator runs in one of two states. */
+/* The search is over, or the collection. */
 static void rrci_end_machine(rrc_heap *heap)
 {
     heap->machine.searched = 0;
@@ -6561,7 +6557,7 @@ static void rrci_end_machine(rrc_heap *heap)
     heap->machine.stage = RRCI_IDLE;
     heap->head.sweeping = 0;
     if (rrci_in_slices(heap))
-        heap->rest = rrci_count_waiting(heap) + heap->tracked.cleared > 0 ? RRCI_PARTING : RRCI_MUTATOR;
+        heap->rest = RRCI_MUTATOR;
 }
 
 /* A search among C objects alone. */
@@ -7483,8 +7479,8 @@ static size_t rrci_do_pending(rrc_heap *heap, rrc_object *first, size_t quota)
     }
     rrci_read_mail(heap, 0);
     heap->waiting.running = running;
-    if (heap->rest == RRCI_PARTING && rrci_count_waiting(heap) + heap->tracked.cleared == 0)
-        heap->state = heap->rest = RRCI_MUTATOR;
+    if (rrci_count_waiting(heap) + heap->tracked.cleared == 0)
+        heap->waiting.is_hidden = 0;
     return quota - heap->waiting.quota;
 }
 

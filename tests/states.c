@@ -447,12 +447,16 @@ CALL(rrc_gc_is_uncollectable) { (void)works; return says(rrc_gc_is_uncollectable
 /* (Garbage that waits already counts, too.) */
 CALL(rrc_gc_collect)
 {
-    size_t gone = rrc_gc_collect(c->heap);
+    rrc_stats stats = { 0 };
+    size_t gone;
 
     (void)works;
+    if (c->state == STATE_MUTATOR)
+        (void)rrc_get_stats(c->heap, &stats);
+    gone = rrc_gc_collect(c->heap);
     if (c->state == STATE_SWEEPING)
         return says(STATES_NOT_KNOWN);
-    return says(gone == 2 || (c->state == STATE_PARTING && gone > 2));
+    return says(gone == 2 || (stats.pending > 0 && gone > 2));
 }
 
 static states_answer switched(states_cast *c, int (*function)(rrc_heap *heap), int on)

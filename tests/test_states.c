@@ -502,7 +502,7 @@ static const struct row {
     { "between keep and free of a major collection", STATE_KEPT, after_keep },
     { "trace in rrc_major_collection_keep", STATE_MAJOR, in_trace_of_keep },
     { "survivor in rrc_major_collection_keep", STATE_MAJOR, in_survivor_of_keep },
-    { "with garbage that has kept its link", STATE_PARTING, with_a_kept_link },
+    { "with garbage that has kept its link", STATE_MUTATOR, with_a_kept_link },
     { "in a major collection in slices", STATE_STARTED, in_slices },
     { "between the verdict and the sweep", STATE_SWEEPING, after_the_verdict },
     { "parted in rrc_run_pending", STATE_HOOK, in_parted },
