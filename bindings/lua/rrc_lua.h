@@ -365,6 +365,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
 #define rrcl_rawlen(L, index) lua_rawlen(L, index)
 #define rrcl_push_no_uservalue(L) lua_pushnil(L)
 #if LUA_VERSION_NUM >= 504
+#define rrcl_new_userdata(L, size) lua_newuserdatauv(L, size, 1)
 #define rrcl_set_uservalue(L, index) ((void)lua_setiuservalue(L, index, 1))
 #define rrcl_get_uservalue(L, index) ((void)lua_getiuservalue(L, index, 1))
 #else
@@ -372,15 +373,9 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
 #define rrcl_get_uservalue(L, index) ((void)lua_getuservalue(L, index))
 #endif
 #endif
-
-static void *rrcl_new_userdata(lua_State *L, size_t size)
-{
-#if LUA_VERSION_NUM >= 504
-    return lua_newuserdatauv(L, size, 1);
-#else
-    return lua_newuserdata(L, size);
+#if LUA_VERSION_NUM < 504
+#define rrcl_new_userdata(L, size) lua_newuserdata(L, size)
 #endif
-}
 
 /* Push a metatable with this __gc. */
 static void rrcl_push_finalizer(lua_State *L, lua_CFunction function)
@@ -404,21 +399,6 @@ static void rrcl_push_finalizer(lua_State *L, lua_CFunction function)
 #else
 #define rrcl_typed(L, push) ((push), lua_type((L), -1))
 #endif
-
-/* A step of the collector, as if Lua had allocated so much. */
-static void rrcl_gc_step(lua_State *L, int kbytes)
-{
-#if LUA_VERSION_NUM >= 505
-    lua_gc(L, LUA_GCSTEP, (size_t)kbytes << 10);
-#else
-    lua_gc(L, LUA_GCSTEP, kbytes);
-#endif
-}
-
-static int rrcl_abs_index(lua_State *L, int index)
-{
-    return index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
-}
 
 /* Can n values be pushed? Lua has given each C function room for LUA_MINSTACK. Raises nothing. (In 5.1 and LuaJIT,
    lua_checkstack can.) */
@@ -469,12 +449,12 @@ static int rrcl_try(lua_State *L, lua_CFunction function, void *data)
 /* The places on the stack of the hidden thread. */
 enum {
     RRCL_CLASSES = 1,               /* number of a class -> its metatable */
+    RRCL_RESERVE,                   /* a thread for callbacks when no other is known */
+    RRCL_HANDLER,                   /* the function that adds a traceback to an error */
+    RRCL_NO_STACK_ERROR,            /* the message when the caller's stack is full */
     RRCL_CALL_ERROR,                /* what rrc_lua_call kept */
     RRCL_SLOT_ERROR,                /* ... in a slot that pending work runs */
     RRCL_COLLECT_ERROR,             /* what finalizers raised in rrc_lua_collect */
-    RRCL_NO_STACK_ERROR,            /* the message when the caller's stack is full */
-    RRCL_RESERVE,                   /* a thread for callbacks when no other is known */
-    RRCL_HANDLER,                   /* the function that adds a traceback to an error */
     RRCL_SPARE,                     /* a proxy without an object: see rrcl_need_spare */
     RRCL_NEW_NODE,                  /* what rrcl_new_node has made */
     RRCL_PLACES = RRCL_NEW_NODE
@@ -483,8 +463,6 @@ enum {
 /* The tables of a shard, behind these places. (In 5.1 and LuaJIT, C can use 8000 places of a stack.) */
 enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_SHARD (LUA_VERSION_NUM == 501 ? 4096u : 2048u)
-
-#define RRCL_MOST_SLOTS ((uint32_t)1 << 27)
 
 /* Are there cycles that do not look at what is old? See >>cycles. */
 #define RRCL_HAS_MODES (LUA_VERSION_NUM >= 504)
@@ -495,6 +473,8 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_CALLER_SLOT 1u
 #define RRCL_SENTINEL_SLOT 2u
 #define RRCL_CLOCK_SLOT 3u
+/* The numbers of the metatables of canaries (see rrcl_canary), in front of those of classes. */
+#define RRCL_CANARY_CLASS(slot) ((int)(slot) - 1)
 
 /* What only a proxy reached dies in the cycle after it, as Lua resurrects the proxy for its
    __gc; and the step in the cycle after that finds it. */
@@ -576,20 +556,19 @@ typedef struct rrcl_state {
     rrc_heap   *heap;
     lua_State  *hidden;             /* NULL: closed */
     lua_State  *caller;             /* used a function of this file last; see RRCL_CALLER_SLOT */
-    int         caller_is_main;     /* it is the main thread, which lives as long as the state */
-    lua_State  *main;               /* that thread; NULL: unknown */
+    lua_State  *main;               /* the main thread, which lives as long as the state; NULL: unknown */
     uint32_t   *revived;            /* for each shard, the era in which its OWNERS was searched: see rrcl_revive */
     uint32_t    shard_count;
     uint32_t  **buckets;            /* blocks of them: see rrcl_cell_of_value */
     uint32_t    bucket_count, in_buckets;
     rrcl_canary sentinel, ticker;
     size_t      searches;           /* of shards, that this slice may still do: see rrcl_is_live */
-    size_t      searched;           /* ... and that it has done to root something */
+    size_t      searched;           /* ... and that were found to be due meanwhile */
     uint32_t    must_search;        /* all shards before this one must be searched; 0: none */
     uint32_t    slot_count;         /* with slot 0, which stays empty */
     const rrc_cell *in_hand;        /* the Lua object of this cell is on top of the hidden thread; NULL: unknown */
     rrc_map     classes;            /* rrc_lua_class, and rrc_type -> rrcl_class_info */
-    int         class_count;
+    int         class_count;        /* with the metatables of canaries */
     struct rrcl_proxy *spare;       /* is in SPARE; NULL: there is none */
     const rrc_type *spare_type;     /* the last one had the class of this type */
     const rrcl_class_info *spare_info;
@@ -603,7 +582,6 @@ typedef struct rrcl_state {
     size_t      new_values;         /* that were made, up to now */
     size_t      used;               /* cells */
     size_t      made;               /* cells, since the cycle for which is_paced was decided */
-    size_t      died;               /* proxies, up to now */
     uint32_t    ticked_in;          /* the value of `cycle` when the clock ticked last: see rrcl_read_clock */
     size_t      wrappers;           /* the proxies of wrappers */
     size_t      most_wrappers;      /* with more than so many there is a collection: see rrcl_collect_wrappers */
@@ -623,8 +601,6 @@ typedef struct rrcl_state {
     struct rrcl_closer *closer;
     void      (*at_end)(rrc_heap *heap);    /* called while all proxies are still there: see rrc_lua_insight.h */
     int         is_ending;          /* see rrcl_part_all */
-    int         has_parted;         /* ... and rrcl_part_proxies */
-    int         is_closed;
     int         must_end;           /* closed, but the header was at work: its heap is still to be freed */
     int         is_kept;            /* the heap's own memory stays: see rrcl_can_be_known */
     int         has_error[RRCL_PLACES + 1];
@@ -682,7 +658,7 @@ static void *rrcl_heap_realloc(void *userdata, void *ptr, size_t old_size, size_
         return NULL;                        /* the heap itself goes last */
     state->memory -= old_size;
     (void)RRC_LUA_REALLOC(ptr, 0);
-    if (state->memory == 0 && state->is_closed)
+    if (state->memory == 0 && state->hidden == NULL)
         (void)RRC_LUA_REALLOC(state, 0);
     return NULL;
 }
@@ -715,7 +691,7 @@ RRC_INLINE int rrcl_index_in_shard(uint32_t slot)
 
 /* Push an entry of VALUES or ANCHORS on the hidden thread, and return whether it is not
    nil; set one to what is on top. */
-static int rrcl_get(rrcl_state *state, int table, uint32_t slot)
+RRC_INLINE int rrcl_get(rrcl_state *state, int table, uint32_t slot)
 {
     lua_State *hidden = state->hidden;
     return rrcl_typed(hidden, lua_rawgeti(hidden, rrcl_place(table, slot), rrcl_index_in_shard(slot))) != LUA_TNIL;
@@ -851,11 +827,7 @@ static void rrcl_push_weak(lua_State *L, const char *mode, uint32_t values, uint
 static void rrcl_split_owners(rrcl_state *state, uint32_t count, uint32_t keys[2], int is_moving)
 {
     lua_State *hidden = state->hidden;
-    uint32_t mask = 1;
-    int from, top = lua_gettop(hidden);
-    while (mask * 2 < count)
-        mask *= 2;
-    from = rrcl_place(RRCL_OWNERS, (count - 1 - mask) * RRCL_SHARD);
+    int from = rrcl_place(RRCL_OWNERS, rrcl_owners_shard(count - 1, count - 1) * RRCL_SHARD), top = lua_gettop(hidden);
     keys[0] = keys[1] = 0;
     lua_pushnil(hidden);
     while (lua_next(hidden, from)) {
@@ -936,7 +908,7 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
 #if LUA_VERSION_NUM == 501
     rrcl_replace_hidden(L, state, top + 1);
 #else
-    if (old_count >= RRCL_MOST_SLOTS || !lua_checkstack(state->hidden, RRCL_TABLES + LUA_MINSTACK))
+    if (!lua_checkstack(state->hidden, RRCL_TABLES + LUA_MINSTACK))
         luaL_error(L, "too many objects of C");
 #endif
     lua_xmove(L, state->hidden, tables);
@@ -1015,12 +987,11 @@ static void rrcl_use(rrcl_state *state, lua_State *L)
 {
     if (state->caller == L)
         return;
-    state->caller_is_main = lua_pushthread(L);
+    if (lua_pushthread(L))
+        state->main = L;
     lua_xmove(L, state->hidden, 1);
     rrcl_set(state, RRCL_VALUES, RRCL_CALLER_SLOT);
     state->caller = L;
-    if (state->caller_is_main)
-        state->main = L;
 }
 
 static lua_State *rrcl_caller(rrcl_state *state)
@@ -1028,7 +999,7 @@ static lua_State *rrcl_caller(rrcl_state *state)
     if (state->hidden == NULL)
         return NULL;
     if (state->caller != NULL) {
-        if (state->caller_is_main || (!rrcl_is_empty(state, RRCL_CALLER_SLOT) && lua_status(state->caller) == 0))
+        if (state->caller == state->main || (!rrcl_is_empty(state, RRCL_CALLER_SLOT) && lua_status(state->caller) == 0))
             return state->caller;
         state->caller = NULL;
     }
@@ -1038,21 +1009,6 @@ static lua_State *rrcl_caller(rrcl_state *state)
 RRC_LUA_API lua_State *rrc_lua_state(rrc_heap *heap)
 {
     return rrcl_caller((rrcl_state *)rrc_userdata(heap));
-}
-
-/* Push a C function, which has this place on the hidden thread. Never allocates: lua_pushcfunction does in 5.1 and
-   LuaJIT. */
-static void rrcl_push_function(lua_State *L, const rrcl_state *state, int place, lua_CFunction function)
-{
-#if LUA_VERSION_NUM == 501
-    (void)function;
-    lua_pushvalue(state->hidden, place);
-    lua_xmove(state->hidden, L, 1);
-#else
-    (void)state;
-    (void)place;
-    lua_pushcfunction(L, function);
-#endif
 }
 
 /* ---- errors that are kept ---- */
@@ -1169,13 +1125,32 @@ static void rrcl_unbox(lua_State *hidden)
 }
 
 /* Push what a cell has, or nil; returns whether it is not nil. */
-static int rrcl_get_live(rrcl_state *state, const rrc_cell *cell)
+RRC_INLINE int rrcl_get_live(rrcl_state *state, const rrc_cell *cell)
 {
     int is_there = rrcl_get(state, RRCL_VALUES, rrcl_slot_of(cell));
     if (!rrcl_is_boxed(cell))
         return is_there;
     rrcl_unbox(state->hidden);
     return !lua_isnil(state->hidden, -1);
+}
+
+/* The same on L, if it is not nil. */
+RRC_INLINE int rrcl_push_cell(lua_State *L, rrcl_state *state, const rrc_cell *cell)
+{
+    if (cell == NULL)
+        return 0;
+    if (!rrcl_get_live(state, cell)) {
+        lua_pop(state->hidden, 1);
+        return 0;
+    }
+    lua_xmove(state->hidden, L, 1);
+    return 1;
+}
+
+/* The same of the link of ob. */
+RRC_INLINE int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    return rrcl_push_cell(L, state, (const rrc_cell *)rrc_to_obj(state->heap, ob));
 }
 
 /* Values that are the same object as long as they live. The others are kept strongly,
@@ -1305,20 +1280,18 @@ static int rrcl_may_revive(rrcl_state *state, const rrc_cell *cell, uint32_t *sh
     return !rrcl_is_revived(state, *shard);
 }
 
-/* Like rrcl_get_live, and look everywhere; 0: it is gone, and nothing was pushed. */
+/* Like rrcl_get_live, and look everywhere. */
 static int rrcl_get_or_revive(rrcl_state *state, const rrc_cell *cell)
 {
     uint32_t shard;
     if (rrcl_get_live(state, cell))
         return 1;
-    lua_pop(state->hidden, 1);
     if (!rrcl_may_revive(state, cell, &shard))
         return 0;
-    rrcl_revive(state, shard);
-    if (rrcl_get_live(state, cell))
-        return 1;
     lua_pop(state->hidden, 1);
-    return 0;
+    rrcl_revive(state, shard);
+    state->searched++;
+    return rrcl_get_live(state, cell);
 }
 
 /* (Only that of a value without an identity is still there.) */
@@ -1397,7 +1370,7 @@ static void rrcl_take_from_bucket(rrcl_state *state, const rrc_cell *cell)
 /* Make room for one more value: a block of buckets, which take cells from those of another block. Raises. */
 static void rrcl_reserve_bucket(lua_State *L, rrcl_state *state)
 {
-    uint32_t block = state->bucket_count / RRCL_BUCKETS, mask = 1, i;
+    uint32_t block = state->bucket_count / RRCL_BUCKETS, from_block = rrcl_owners_shard(block, block), i;
     size_t bytes = RRCL_BUCKETS * sizeof **state->buckets;
     if (state->in_buckets < state->bucket_count)
         return;
@@ -1405,10 +1378,8 @@ static void rrcl_reserve_bucket(lua_State *L, rrcl_state *state)
     state->buckets[block] = (uint32_t *)rrcl_realloc_or_raise(L, NULL, bytes);
     memset(state->buckets[block], 0, bytes);
     state->bucket_count += RRCL_BUCKETS;
-    while (mask * 2 <= block)
-        mask *= 2;
     for (i = 0; block > 0 && i < RRCL_BUCKETS; i++) {
-        uint32_t *from = &state->buckets[block - mask][i], *to = &state->buckets[block][i], *end = to;
+        uint32_t *from = &state->buckets[from_block][i], *to = &state->buckets[block][i], *end = to;
         while (*from != 0) {
             const rrc_cell *cell = rrc_cell_at(state->heap, *from);
             uint32_t *next = rrcl_next_in_bucket(cell);
@@ -1424,7 +1395,7 @@ static void rrcl_reserve_bucket(lua_State *L, rrcl_state *state)
     }
 }
 
-static int rrcl_is_live(rrcl_state *state, const rrc_cell *cell, int may_defer);
+static int rrcl_is_live(void *userdata, const rrc_cell *cell, int may_defer);
 
 /* The ob that stands for the value at index, or NULL. */
 static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
@@ -1441,28 +1412,11 @@ static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
     return cell != NULL ? cell->ob : NULL;
 }
 
-/* Link value, or just give it a cell, whose Lua object is on top of the hidden thread. Returns a code. */
-static int rrcl_link_value(rrcl_state *state, rrcl_value *value, void *identity, unsigned tag)
-{
-    int code = RRC_OK;
-    if (identity != state) {
-        code = rrc_cell_link(state->heap, identity, &value->head, RRC_P);
-    } else {
-        state->made -= rrc_cell_new(state->heap, state, &value->head) != NULL;  /* it goes by its count */
-        code = value->cell != NULL ? RRC_OK : RRC_ENOMEM;
-    }
-    state->in_hand = NULL;
-    if (code == RRC_OK)
-        value->cell->tag = tag & 3;
-    return code;
-}
-
 /* A cell can be made; its slot will be `slot`. If the value needs a box, that is on top, and is popped. is_found: the
    value is to be found again. */
 static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, uint32_t slot, int is_found)
 {
     rrcl_value *value;
-    int code = RRC_ENOMEM;
     void *identity = rrcl_identity(L, state, index);
     int is_noted = is_found && identity == state;   /* (another value is noted by the first node that refers to it) */
     int is_boxed = RRCL_NEEDS_BOX(L, index);
@@ -1476,10 +1430,16 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
         if (!is_boxed)
             lua_pushvalue(L, index);
         lua_xmove(L, state->hidden, 1);
-        code = rrcl_link_value(state, value, identity, is_noted ? RRCL_NOTED : is_boxed ? RRCL_IS_BOXED : RRCL_NOT_NOTED);
+        if (identity != state)
+            rrc_cell_link(state->heap, identity, &value->head, RRC_P);
+        else
+            state->made -= rrc_cell_new(state->heap, state, &value->head) != NULL;  /* it goes by its count */
+        state->in_hand = NULL;
         lua_pop(state->hidden, 1);
-        if (code == RRC_OK)
+        if (value->cell != NULL) {
+            value->cell->tag = (is_noted ? RRCL_NOTED : is_boxed ? RRCL_IS_BOXED : RRCL_NOT_NOTED) & 3;
             return &value->head;
+        }
         rrc_decref(state->heap, &value->head);
     }
     if (is_noted) {
@@ -1543,7 +1503,7 @@ static rrc_object *rrcl_ref(lua_State *L, rrc_heap *heap, int index, int is_key)
     rrcl_use(state, L);
     ob = rrcl_peek(L, state, index, is_found);
     if (ob == NULL) {
-        index = rrcl_abs_index(L, index);
+        index = index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
         top = lua_gettop(L);
         if (!rrcl_has_room(L, 6))
             luaL_checkstack(L, 6, NULL);
@@ -1581,14 +1541,13 @@ static int rrcl_is_wrapper(const rrc_object *ob)
 
 /* Is what the cell has in Lua alive? If may_defer, and a slice has searched enough, what may be in another shard is left
    to the next step, which follows at once. */
-static int rrcl_is_live(rrcl_state *state, const rrc_cell *cell, int may_defer)
+static int rrcl_is_live(void *userdata, const rrc_cell *cell, int may_defer)
 {
+    rrcl_state *state = (rrcl_state *)userdata;
     uint32_t shard;
     int is_there;
-    if (state->hidden == NULL)              /* closed while the header is at work: all links go soon */
-        return 1;
-    if (cell->tag == RRCL_IS_PROXY)
-        return 1;                           /* only its __gc lets a proxy go */
+    if (state->hidden == NULL || cell->tag == RRCL_IS_PROXY)
+        return 1;                           /* all links go soon; only its __gc lets a proxy go */
     is_there = rrcl_get_live(state, cell);
     lua_pop(state->hidden, 1);
     if (is_there || !rrcl_may_revive(state, cell, &shard))
@@ -1602,27 +1561,8 @@ static int rrcl_is_live(rrcl_state *state, const rrc_cell *cell, int may_defer)
         state->searches--;
     }
     is_there = rrcl_get_or_revive(state, cell);
-    lua_pop(state->hidden, is_there);
+    lua_pop(state->hidden, 1);
     return is_there;
-}
-
-/* Push the live proxy of ob on L, if there is one. */
-static rrcl_proxy *rrcl_push_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
-{
-    const rrc_cell *cell = (const rrc_cell *)rrc_to_obj(state->heap, ob);
-    if (cell == NULL || cell->tag != RRCL_IS_PROXY || rrcl_is_empty(state, rrcl_slot_of(cell)))
-        return NULL;
-    rrcl_get(state, RRCL_VALUES, rrcl_slot_of(cell));
-    lua_xmove(state->hidden, L, 1);
-    return (rrcl_proxy *)cell->object;
-}
-
-/* Make the table on top the user value of the proxy below it. */
-static void rrcl_give_table(lua_State *L, rrcl_proxy *proxy)
-{
-    lua_pushvalue(L, -1);
-    rrcl_set_uservalue(L, -3);
-    proxy->has_table = 1;
 }
 
 /* Empty the list of the node on top, from `first` on. */
@@ -1659,12 +1599,10 @@ static int rrcl_make_node(lua_State *L)
 {
     rrcl_node_job *job = (rrcl_node_job *)lua_touserdata(L, 1);
     rrcl_state *state = job->state;
-    const rrcl_proxy *proxy;
     lua_createtable(L, job->n < 1000000 ? (int)job->n : 0, 0);
     rrcl_lengthen_node(L, job->n);
     rrcl_reserve_cell(L, state);
-    proxy = rrcl_push_proxy(L, state, job->ob);
-    if (proxy != NULL && proxy->has_table) {
+    if (rrcl_push_existing(L, state, job->ob) && ((const rrcl_proxy *)lua_touserdata(L, -1))->has_table) {
         rrcl_get_uservalue(L, -1);
         rrcl_truncate_node(L, 1);           /* that of a dying proxy can still have a list */
     } else {
@@ -1675,22 +1613,14 @@ static int rrcl_make_node(lua_State *L)
     return 0;
 }
 
-static int rrcl_lengthen_protected(lua_State *L)
-{
-    rrcl_node_job *job = (rrcl_node_job *)lua_touserdata(L, 1);
-    rrcl_get(job->state, RRCL_VALUES, rrcl_slot_of(job->node));
-    lua_xmove(job->state->hidden, L, 1);
-    rrcl_lengthen_node(L, job->n);
-    return 0;
-}
-
 /* Is this target of a node a value that OWNERS must have from now on? It can be left to Lua, and be resurrected. */
 static int rrcl_must_note(const rrc_cell *cell)
 {
     return cell->tag == RRCL_NOT_NOTED && !cell->is_node && cell->object != NULL;
 }
 
-static int rrcl_note_targets(lua_State *L)
+/* Note these targets, and make the list of the node long enough. */
+static int rrcl_prepare_node(lua_State *L)
 {
     rrcl_node_job *job = (rrcl_node_job *)lua_touserdata(L, 1);
     rrcl_state *state = job->state;
@@ -1707,6 +1637,10 @@ static int rrcl_note_targets(lua_State *L)
         }
         lua_settop(L, 1);
     }
+    rrcl_get(state, RRCL_VALUES, rrcl_slot_of(job->node));
+    lua_xmove(state->hidden, L, 1);
+    if (!lua_isnil(L, -1))
+        rrcl_lengthen_node(L, job->n);
     return 0;
 }
 
@@ -1717,17 +1651,13 @@ static void rrcl_push_target(rrcl_state *state, const rrc_cell *cell)
     if (cell->object != NULL) {
         if (rrcl_get_or_revive(state, cell))
             return;
+        lua_pop(state->hidden, 1);
         rrc_touch(state->heap, cell->ob);
     }
     lua_pushboolean(state->hidden, 0);
 }
 
 /* ---- the hooks of the header: they never raise ---- */
-
-static int rrcl_is_cell_live(void *userdata, const rrc_cell *cell, int may_defer)
-{
-    return rrcl_is_live((rrcl_state *)userdata, cell, may_defer);
-}
 
 /* What the cell has in Lua is in NEW_NODE, or on top of the hidden thread. */
 static void rrcl_watch(void *userdata, rrc_cell *cell)
@@ -1814,7 +1744,6 @@ static int rrcl_is_dying(rrcl_state *state, rrc_object *ob)
 static int rrcl_pin(void *userdata, rrc_cell *cell, int on)
 {
     rrcl_state *state = (rrcl_state *)userdata;
-    uint32_t shard;
     if (state->hidden == NULL)
         return on;
     if (!on) {
@@ -1825,11 +1754,9 @@ static int rrcl_pin(void *userdata, rrc_cell *cell, int on)
         lua_pushvalue(state->hidden, -1);
         rrcl_set(state, RRCL_ANCHORS, rrcl_slot_of(cell));
         return 1;
-    } else if (!rrcl_get_live(state, cell)) {
+    } else if (!rrcl_get_or_revive(state, cell)) {
         lua_pop(state->hidden, 1);
-        state->searched += (size_t)rrcl_may_revive(state, cell, &shard);
-        if (!rrcl_get_or_revive(state, cell))
-            return 0;
+        return 0;
     }
     if (rrcl_is_boxed(cell)) {
         rrcl_get(state, RRCL_ANCHORS, rrcl_slot_of(cell));
@@ -1864,12 +1791,9 @@ static int rrcl_write_node(void *userdata, rrc_cell *node, rrc_cell *const *targ
         return n > 0;
     for (i = 0; i < n && !rrcl_must_note(targets[i]); i++)
         ;
-    if (i < n && (rrcl_try(rrcl_caller(state), rrcl_note_targets, &job) != 0 || state->hidden == NULL))
-        return 1;
-    hidden = state->hidden;
-    if (rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node)) && rrcl_rawlen(hidden, -1) < n) {
+    if ((rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node)) && rrcl_rawlen(hidden, -1) < n) || i < n) {
         lua_pop(hidden, 1);
-        if (rrcl_try(rrcl_caller(state), rrcl_lengthen_protected, &job) != 0 || state->hidden == NULL)
+        if (rrcl_try(rrcl_caller(state), rrcl_prepare_node, &job) != 0 || state->hidden == NULL)
             return 1;
         hidden = state->hidden;
         rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node));
@@ -1896,8 +1820,8 @@ static void rrcl_join(void *userdata, rrc_cell *proxy, rrc_cell *node)
         return;
     if (rrcl_get(state, RRCL_VALUES, rrcl_slot_of(proxy))) {
         rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node));
-        rrcl_give_table(hidden, (rrcl_proxy *)proxy->object);
-        lua_pop(hidden, 1);
+        rrcl_set_uservalue(hidden, -2);
+        ((rrcl_proxy *)proxy->object)->has_table = 1;
     }
     lua_pop(hidden, 1);
 }
@@ -1963,19 +1887,6 @@ static int rrcl_construct(lua_State *L)
 #endif
 }
 
-/* The table of methods on top can be called, if the class has a constructor. */
-static void rrcl_set_constructor(lua_State *L, const rrc_lua_class *cls)
-{
-    if (cls->constructor == NULL)
-        return;
-    if (!lua_getmetatable(L, -1))
-        lua_createtable(L, 0, 1);
-    lua_pushlightuserdata(L, (void *)(uintptr_t)cls);
-    lua_pushcclosure(L, rrcl_construct, 1);
-    lua_setfield(L, -2, "__call");
-    lua_setmetatable(L, -2);
-}
-
 static int rrcl_get_member(lua_State *L);
 static int rrcl_set_member(lua_State *L);
 
@@ -2028,12 +1939,7 @@ static void rrcl_push_methods(lua_State *L, const rrc_lua_class *cls, int base)
 {
     const rrc_lua_constant *constant;
     lua_newtable(L);
-    if (base != 0) {
-        lua_createtable(L, 0, 1);
-        lua_rawgeti(L, base, RRCL_METHODS);
-        lua_setfield(L, -2, "__index");
-        lua_setmetatable(L, -2);
-    } else {
+    if (base == 0) {
         lua_pushcfunction(L, rrcl_close);
         lua_setfield(L, -2, "close");
     }
@@ -2042,7 +1948,17 @@ static void rrcl_push_methods(lua_State *L, const rrc_lua_class *cls, int base)
         lua_pushinteger(L, constant->value);
         lua_setfield(L, -2, constant->name);
     }
-    rrcl_set_constructor(L, cls);
+    lua_newtable(L);
+    if (base != 0) {
+        lua_rawgeti(L, base, RRCL_METHODS);
+        lua_setfield(L, -2, "__index");
+    }
+    if (cls->constructor != NULL) {
+        lua_pushlightuserdata(L, (void *)(uintptr_t)cls);
+        lua_pushcclosure(L, rrcl_construct, 1);
+        lua_setfield(L, -2, "__call");
+    }
+    lua_setmetatable(L, -2);
 }
 
 /* Make function, with the members and the class's own metamethod as its upvalues, that
@@ -2356,35 +2272,6 @@ static int rrcl_link_spare(rrcl_state *state, rrc_object *ob, rrc_cell *cell)
     return code;
 }
 
-/* Push what the cell of a link has in Lua, if that exists. (No false is there: booleans have no links.) */
-RRC_INLINE int rrcl_push_cell(lua_State *L, rrcl_state *state, const rrc_cell *cell)
-{
-    lua_State *hidden = state->hidden;
-    uint32_t slot;
-    if (cell == NULL)
-        return 0;
-    slot = rrcl_slot_of(cell);
-#if LUA_VERSION_NUM >= 503
-    if (lua_rawgeti(hidden, rrcl_place(RRCL_VALUES, slot), rrcl_index_in_shard(slot)) == LUA_TNIL) {
-#else
-    lua_rawgeti(hidden, rrcl_place(RRCL_VALUES, slot), rrcl_index_in_shard(slot));
-    if (rrcl_is_boxed(cell))
-        rrcl_unbox(hidden);
-    if (!lua_toboolean(hidden, -1)) {
-#endif
-        lua_pop(hidden, 1);
-        return 0;
-    }
-    lua_xmove(hidden, L, 1);
-    return 1;
-}
-
-/* The same for an object. */
-RRC_INLINE int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *ob)
-{
-    return rrcl_push_cell(L, state, (const rrc_cell *)rrc_to_obj(state->heap, ob));
-}
-
 typedef struct rrcl_spare_job {
     rrcl_state     *state;
     const rrc_type *type;
@@ -2426,16 +2313,6 @@ static void rrcl_empty_spare(const rrcl_state *state)
     lua_replace(state->hidden, RRCL_SPARE);
 }
 
-/* An object of this type has got a proxy, which is on the stack: the next one is made, without the need to catch errors.
-   Raises. */
-static void rrcl_replace_spare(lua_State *L, rrcl_state *state, const rrc_type *type)
-{
-    if (rrcl_has_room(L, 8))
-        rrcl_need_spare(L, state, type);
-    else
-        rrcl_empty_spare(state);
-}
-
 /* Push a new proxy of ob, which has this cell, or none. Takes the caller's reference, also if this raises. */
 RRC_INLINE void rrcl_push_new(lua_State *L, rrcl_state *state, rrc_object *ob, rrc_cell *cell)
 {
@@ -2455,17 +2332,21 @@ RRC_INLINE void rrcl_push_new(lua_State *L, rrcl_state *state, rrc_object *ob, r
         luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
     }
     lua_xmove(state->hidden, L, 1);
-    rrcl_replace_spare(L, state, type);
+    if (rrcl_has_room(L, 8))                /* the next one is made, without the need to catch errors */
+        rrcl_need_spare(L, state, type);
+    else
+        rrcl_empty_spare(state);
 }
 
 static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     if (ob->ob_type == state->value_type) {
         const rrc_cell *cell = ((rrcl_value *)(void *)ob)->cell;
-        if (cell != NULL && rrcl_get_or_revive(state, cell))
-            lua_xmove(state->hidden, L, 1);
+        if (cell != NULL)
+            rrcl_get_or_revive(state, cell);
         else
-            lua_pushnil(L);
+            lua_pushnil(state->hidden);
+        lua_xmove(state->hidden, L, 1);
         return;
     }
     if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)
@@ -2531,10 +2412,7 @@ RRC_LUA_API rrc_object *rrc_lua_new(lua_State *L, const rrc_type *type)
 static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
 {
     rrcl_state *state = rrcl_state_of(proxy);
-    const rrc_cell *node;
-    if (!proxy->has_table)
-        return;
-    node = rrc_cell_of_node(state->heap, rrcl_ob_of(proxy));
+    const rrc_cell *node = rrc_cell_of_node(state->heap, rrcl_ob_of(proxy));
     if (node != NULL && !rrcl_is_empty(state, rrcl_slot_of(node)))
         return;
     rrcl_get_uservalue(L, index);
@@ -2545,14 +2423,6 @@ static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
         rrcl_truncate_node(L, 1);
         lua_pop(L, 1);
     }
-}
-
-/* Dissolve the link of a proxy's ob. */
-static void rrcl_detach(rrcl_proxy *proxy)
-{
-    rrc_cell *cell = rrcl_cell_of(proxy);
-    proxy->cell = 0;
-    rrc_cell_unlink(rrcl_state_of(proxy)->heap, cell);
 }
 
 /* The proxy at 1 has lost its object, and keeps nothing alive from now on: somebody can still
@@ -2586,18 +2456,18 @@ static void rrcl_read_clock(rrcl_state *state)
     state->ticked_in = state->cycle;
 }
 
-/* Push a new userdata with the __gc of this name. */
-static void rrcl_push_canary(lua_State *L, const char *name)
+/* Push a new userdata with the __gc of the canaries in this slot. */
+static void rrcl_push_canary(lua_State *L, rrcl_state *state, uint32_t slot)
 {
     rrcl_new_userdata(L, 1);
-    lua_getfield(L, LUA_REGISTRYINDEX, name);
+    rrcl_get_metatable(L, state, RRCL_CANARY_CLASS(slot));
     lua_setmetatable(L, -2);
 }
 
 /* Such a userdata becomes the canary in this slot. Raises. */
-static void rrcl_new_canary(lua_State *L, rrcl_state *state, const char *name, uint32_t slot, rrcl_canary *canary)
+static void rrcl_new_canary(lua_State *L, rrcl_state *state, uint32_t slot, rrcl_canary *canary)
 {
-    rrcl_push_canary(L, name);
+    rrcl_push_canary(L, state, slot);
     rrcl_need_open(L, state);
     lua_pushvalue(L, -1);
     lua_xmove(L, state->hidden, 1);
@@ -2610,7 +2480,7 @@ static void rrcl_new_canary(lua_State *L, rrcl_state *state, const char *name, u
 static int rrcl_new_clock(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
-    rrcl_new_canary(L, state, RRCL_NAME ".clock", RRCL_CLOCK_SLOT, &state->ticker);
+    rrcl_new_canary(L, state, RRCL_CLOCK_SLOT, &state->ticker);
     return 0;
 }
 
@@ -2693,7 +2563,6 @@ static int rrcl_proxy_gc(lua_State *L)
         rrcl_restore_node(L, 1, proxy);
     rrcl_take_table(L, proxy);
     state->deaths = RRCL_CYCLES_OF_A_DEATH;
-    state->died++;
     proxy->cell = 0;
     state->in_slots++;
     rrcl_end_run(state, rrc_cell_unlink_and_run(state->heap, cell, RRCL_UNITS_OF_PENDING), RRCL_UNITS_OF_PENDING);
@@ -2716,16 +2585,16 @@ static int rrcl_thread_uses(lua_State *L, const rrcl_proxy *proxy, int level)
 {
     lua_Debug frame;
     for (; lua_getstack(L, level, &frame); level++) {
-        int i, is_c, is_found = level > RRCL_MOST_LEVELS || !rrcl_has_room(L, 1);
-        if (is_found)
+        int i, is_c;
+        if (level > RRCL_MOST_LEVELS || !rrcl_has_room(L, 1))
             return 1;
         lua_getinfo(L, "f", &frame);
         is_c = lua_iscfunction(L, -1);
         lua_pop(L, 1);
         for (i = 1; is_c && lua_getlocal(L, &frame, i) != NULL; i++) {
-            is_found = lua_touserdata(L, -1) == proxy;
+            const void *local = lua_touserdata(L, -1);
             lua_pop(L, 1);
-            if (is_found)
+            if (local == proxy)
                 return 1;
         }
     }
@@ -2823,6 +2692,7 @@ static int rrcl_close(lua_State *L)
     rrcl_state *state;
     rrc_heap *heap;
     rrc_object *ob;
+    rrc_cell *cell;
     if (proxy == NULL)
         return rrcl_bad_argument(L, 1, NULL);
     ob = rrcl_ob_of(proxy);
@@ -2842,8 +2712,10 @@ static int rrcl_close(lua_State *L)
         cls->close(heap, ob);                   /* callbacks may run, which close it again */
     state->closings--;
     proxy->is_closing = 0;
-    if (rrcl_ob_of(proxy) != NULL) {
-        rrcl_detach(proxy);
+    cell = rrcl_cell_of(proxy);
+    if (cell != NULL) {
+        proxy->cell = 0;
+        rrc_cell_unlink(heap, cell);
         proxy->is_closed = 1;
         rrcl_take_table(L, proxy);
     }
@@ -2929,7 +2801,7 @@ static const char *rrcl_push_key(lua_State *L)
 static void rrcl_call_property(lua_State *L, const rrcl_proxy *proxy, int is_setter, int n, int results)
 {
     int status = lua_pcall(L, n, results, 0);
-    const char *text, *name, *reason;
+    const char *text, *name, *reason, *verb;
     if (status == 0)
         return;
     text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
@@ -2938,12 +2810,9 @@ static void rrcl_call_property(lua_State *L, const rrcl_proxy *proxy, int is_set
     name = rrcl_push_key(L);
     luaL_where(L, 1);
     reason = strncmp(text, "bad argument #", 14) == 0 ? strchr(text, '(') : NULL;
-    if (reason == NULL)
-        lua_pushfstring(L, "cannot %s %s of %s: %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), text);
-    else if (is_setter && text[14] == '0' + n)
-        lua_pushfstring(L, "bad value for %s of %s %s", name, rrcl_proxy_name(proxy), reason);
-    else
-        lua_pushfstring(L, "cannot %s %s of %s %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), reason);
+    verb = reason != NULL && is_setter && text[14] == '0' + n ? "bad value for" : is_setter ? "cannot set" : "cannot get";
+    lua_pushfstring(L, "%s %s of %s%s%s", verb, name, rrcl_proxy_name(proxy), reason != NULL ? " " : ": ",
+                    reason != NULL ? reason : text);
     lua_concat(L, 2);
     lua_error(L);
 }
@@ -3111,12 +2980,8 @@ static void rrcl_need_fields(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
         lua_rawseti(L, 5, RRCL_FIELDS);
     }
     lua_settop(L, 5);
-    rrcl_get_uservalue(L, 1);
-    if (!proxy->has_table || !lua_rawequal(L, 5, 6)) {
-        lua_pushvalue(L, 1);
-        lua_pushvalue(L, 5);
-        rrcl_give_table(L, proxy);
-    }
+    rrcl_set_uservalue(L, 1);
+    proxy->has_table = 1;
     lua_settop(L, 3);
 }
 
@@ -3193,6 +3058,18 @@ static int rrcl_traceback(lua_State *L)
     lua_settop(L, 1);
     rrcl_add_traceback(L, L, 1);
     return 1;
+}
+
+/* (In 5.1 and LuaJIT lua_pushcfunction allocates.) */
+static void rrcl_push_handler(lua_State *L, const rrcl_state *state)
+{
+#if LUA_VERSION_NUM == 501
+    lua_pushvalue(state->hidden, RRCL_HANDLER);
+    lua_xmove(state->hidden, L, 1);
+#else
+    (void)state;
+    lua_pushcfunction(L, rrcl_traceback);
+#endif
 }
 
 /* The thread for a call, or NULL. An error that is kept was raised by nobody: it is dropped. */
@@ -3381,7 +3258,7 @@ static int rrcl_call_pushed(lua_State *L)
         return luaL_error(L, "too many arguments");
     luaL_checkstack(L, (int)job->n + 3, "too many arguments");
     lua_settop(L, 0);
-    rrcl_push_function(L, job->state, RRCL_HANDLER, rrcl_traceback);
+    rrcl_push_handler(L, job->state);
     if (job->function != NULL) {
         lua_pushcfunction(L, job->function);
         lua_pushlightuserdata(L, job->data);
@@ -3426,7 +3303,7 @@ static int rrcl_call_existing(rrcl_state *state, rrc_object *callback, size_t n,
     if (L == NULL || callback == NULL || n > 1000 || !rrcl_has_room(L, (int)n + 2))
         return 0;
     top = lua_gettop(L);
-    rrcl_push_function(L, state, RRCL_HANDLER, rrcl_traceback);
+    rrcl_push_handler(L, state);
     is_there = rrcl_push_existing(L, state, callback) && !lua_isthread(L, -1);
     for (i = 0; is_there && i < n; i++)
         if (args[i] == NULL)
@@ -3617,21 +3494,12 @@ static int rrcl_end_emit(lua_State *L)
 #define lua_callk(L, n, results, context, function) lua_call((L), (n), (results))
 #endif
 
-/* Call the function below the sender and the arguments, which are to be pushed, and raise its error. */
-static void rrcl_emit_to(lua_State *L, rrcl_calling *job)
-{
-    int top = lua_gettop(L);
-    rrc_lua_push(L, job->heap, job->args[0]);
-    rrcl_push_arguments(L, job);
-    lua_callk(L, lua_gettop(L) - top, 0, 0, rrcl_end_emit);
-}
-
 RRC_LUA_API int rrc_lua_emit(lua_State *L, rrc_object *sender, size_t offset, const char *format, ...)
 {
     rrc_heap *heap = rrc_lua_heap(L);
     rrcl_calling job;
     va_list list;
-    int status = 0;
+    int status = 0, top;
     luaL_checkstack(L, 4, "too many arguments");
     rrcl_fill_call(&job, heap, *rrcl_object_at(sender, offset), 1, &sender);    /* (finalizers can set another one) */
     va_start(list, format);
@@ -3648,7 +3516,10 @@ RRC_LUA_API int rrc_lua_emit(lua_State *L, rrc_object *sender, size_t offset, co
     } else if (job.callback != NULL) {
         job.format = format;
         va_copy(job.list, list);
-        rrcl_emit_to(L, &job);
+        top = lua_gettop(L);
+        rrc_lua_push(L, heap, sender);
+        rrcl_push_arguments(L, &job);
+        lua_callk(L, lua_gettop(L) - top, 0, 0, rrcl_end_emit);
         va_end(job.list);
     }
     va_end(list);
@@ -3708,41 +3579,21 @@ static void rrcl_run_pending(rrcl_state *state, size_t max)
     rrcl_end_run(state, rrc_run_pending(state->heap, max), max);
 }
 
-/* In each of Lua's cycles: is there to be a step? */
-static int rrcl_wants_step(rrcl_state *state)
-{
-    int has_deaths = state->deaths > 0;
-    state->deaths -= has_deaths;
-    return rrc_closed_cycle(state->heap) || has_deaths;
-}
-
 /* One of Lua's cycles has ended, or a step: is there to be another step? */
 static void rrcl_decide_on_step(rrcl_state *state)
 {
     if (state->step.stage == RRCL_STEP_OPEN || state->in_step || state->step.decided == state->cycle)
         return;
     state->step.decided = state->cycle;
-    if (rrcl_wants_step(state))
+    if (rrc_closed_cycle(state->heap) || state->deaths > 0)
         state->step.stage = RRCL_STEP_WANTED;
+    state->deaths -= state->deaths > 0;
 }
 
 static void rrcl_begin_step(rrcl_state *state)
 {
     memset(&state->step, 0, sizeof state->step);
     state->step.decided = state->cycle;
-}
-
-static void rrcl_end_step(rrcl_state *state)
-{
-    state->step.stage = state->step.has_left ? RRCL_STEP_WANTED : RRCL_NO_STEP;
-    rrcl_decide_on_step(state);
-}
-
-/* Nothing could be done now: all is as it was. */
-static void rrcl_take_back_step(rrcl_state *state, const rrcl_step_state *before)
-{
-    state->step = *before;
-    rrcl_decide_on_step(state);
 }
 
 static int rrcl_step(rrcl_state *state)
@@ -3755,9 +3606,10 @@ static int rrcl_step(rrcl_state *state)
     code = rrc_closed_step(state->heap);
     state->in_step--;
     if (code == RRC_EPHASE)
-        rrcl_take_back_step(state, &before);
+        state->step = before;               /* nothing could be done now */
     else
-        rrcl_end_step(state);
+        state->step.stage = state->step.has_left ? RRCL_STEP_WANTED : RRCL_NO_STEP;
+    rrcl_decide_on_step(state);
     rrcl_run_pending(state, 0);
     return code;
 }
@@ -3808,11 +3660,12 @@ static int rrcl_slice(rrcl_state *state, size_t max)
     state->in_step--;
     rrc_closed_get_stats(state->heap, &after);
     if (after.mirror_steps != before.mirror_steps)
-        rrcl_end_step(state);
+        state->step.stage = state->step.has_left ? RRCL_STEP_WANTED : RRCL_NO_STEP;
     else if (units > 0)
         state->step.stage = RRCL_STEP_OPEN;
     else
-        rrcl_take_back_step(state, &step);
+        state->step = step;
+    rrcl_decide_on_step(state);
     return after.mirror_steps != before.mirror_steps;
 }
 
@@ -4044,7 +3897,12 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
         return;
     over = state->native_new - limit - state->native_told;
     state->native_told += over;
-    rrcl_gc_step(L, over >> 10 < 1 << 20 ? (int)(over >> 10) : 1 << 20);
+    over = over >> 10 < 1 << 20 ? over >> 10 : 1 << 20;
+#if LUA_VERSION_NUM >= 505
+    lua_gc(L, LUA_GCSTEP, over << 10);
+#else
+    lua_gc(L, LUA_GCSTEP, (int)over);
+#endif
 }
 
 /* Lua begins a cycle when its memory has doubled since the last one. Garbage of both heaps is still there then: a step
@@ -4109,14 +3967,14 @@ static void rrcl_pace(lua_State *L, rrcl_state *state)
    for the step. */
 static void rrcl_push_sentinel(lua_State *L, rrcl_state *state)
 {
-    rrcl_push_canary(L, RRCL_NAME ".sentinel");
+    rrcl_push_canary(L, state, RRCL_SENTINEL_SLOT);
     state->sentinels++;
 }
 
 static int rrcl_new_sentinel(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
-    rrcl_new_canary(L, state, RRCL_NAME ".sentinel", RRCL_SENTINEL_SLOT, &state->sentinel);
+    rrcl_new_canary(L, state, RRCL_SENTINEL_SLOT, &state->sentinel);
     state->sentinels++;
     return 0;
 }
@@ -4258,13 +4116,9 @@ static void rrcl_disarm(lua_State *L, rrcl_state *state)
 {
     static const char *const names[] = { "__gc", "__index", "__newindex", "__tostring", "__close" };
     size_t i, count = LUA_VERSION_NUM == 501 ? sizeof names / sizeof *names : 1;
-    static const char *const own[] = { RRCL_NAME ".sentinel", RRCL_NAME ".clock" };
     int number;
-    for (number = -1; number <= state->class_count; number++) {
-        if (number <= 0)
-            lua_getfield(L, LUA_REGISTRYINDEX, own[number + 1]);
-        else
-            rrcl_get_metatable(L, state, number);
+    for (number = 1; number <= state->class_count; number++) {
+        rrcl_get_metatable(L, state, number);
         for (i = 0; i < count; i++) {
             lua_pushnil(L);
             lua_setfield(L, -2, names[i]);
@@ -4294,19 +4148,16 @@ static int rrcl_can_be_known(lua_State *L, const rrcl_state *state)
     return 0;
 }
 
+/* Dissolve the link of a proxy. */
 static void rrcl_part_proxy(void *arg, rrc_cell *cell)
 {
-    rrcl_state *state = (rrcl_state *)arg;
-    if (cell->tag == RRCL_IS_PROXY && rrc_cell_unlink(state->heap, cell) == RRC_OK)
-        state->has_parted = 1;
+    if (cell->tag == RRCL_IS_PROXY)
+        rrc_cell_unlink(((rrcl_state *)arg)->heap, cell);
 }
 
-/* Dissolve the links of all proxies. Returns whether there was one. */
-static int rrcl_part_proxies(rrcl_state *state)
+static size_t rrcl_count_proxies(const rrcl_state *state, const rrc_stats *stats)
 {
-    state->has_parted = 0;
-    rrc_cell_each(state->heap, rrcl_part_proxy, state);
-    return state->has_parted;
+    return stats->o_old + stats->o_young + state->wrappers;
 }
 
 /* While Lua still works: no proxy is left, and what C does not hold is deallocated, cycles of C
@@ -4319,16 +4170,16 @@ static void rrcl_part_all(lua_State *L, rrcl_state *state)
     rrcl_use(state, L);
     if (state->at_end != NULL && state->in_slots == 0 && state->in_step == 0)   /* (in a slot the header refuses it) */
         state->at_end(state->heap);
-    rrcl_part_proxies(state);
-    rrcl_let_go_of_closed(NULL, state);
     do {
         rrc_get_stats(state->heap, &before);
+        rrc_cell_each(state->heap, rrcl_part_proxy, state);
+        rrcl_let_go_of_closed(NULL, state);
         rrcl_step(state);
         if (state->hidden == NULL)
             return;
         rrc_get_stats(state->heap, &after);
-    } while ((rrcl_part_proxies(state) || after.objects != before.objects || after.finalizable != before.finalizable)
-             && --rounds > 0);
+    } while ((rrcl_count_proxies(state, &after) > 0 || after.objects != before.objects
+              || after.finalizable != before.finalizable) && --rounds > 0);
 }
 
 /* The state is being closed. The proxies find out when they are used. */
@@ -4343,7 +4194,6 @@ static void rrcl_close_state(lua_State *L, rrcl_closer *closer)
     closer->is_closed = 1;
     closer->state = NULL;
     state->hidden = state->caller = NULL;
-    state->is_closed = 1;
     state->is_kept = rrcl_can_be_known(L, state);
     rrcl_free_tables(state);
     rrcl_end_heap(state);                   /* the state goes with it, now or later */
@@ -4407,16 +4257,17 @@ static void rrcl_fill_hidden(lua_State *L, rrcl_state *state)
     lua_pushvalue(L, -1);
     lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".hidden");
     lua_checkstack(hidden, 20);
-    lua_settop(hidden, RRCL_PLACES);
     lua_newtable(L);
+    rrcl_push_finalizer(L, rrcl_sentinel_gc);
+    lua_rawseti(L, -2, RRCL_CANARY_CLASS(RRCL_SENTINEL_SLOT));
+    rrcl_push_finalizer(L, rrcl_clock_gc);
+    state->class_count = RRCL_CANARY_CLASS(RRCL_CLOCK_SLOT);
+    lua_rawseti(L, -2, state->class_count);
     lua_newthread(L);
     lua_pushcfunction(L, rrcl_traceback);
     lua_pushliteral(L, "stack overflow: no room to call Lua");
-    lua_xmove(L, hidden, 4);
-    lua_replace(hidden, RRCL_NO_STACK_ERROR);
-    lua_replace(hidden, RRCL_HANDLER);
-    lua_replace(hidden, RRCL_RESERVE);
-    lua_replace(hidden, RRCL_CLASSES);
+    lua_xmove(L, hidden, 4);                /* CLASSES and so on */
+    lua_settop(hidden, RRCL_PLACES);
     lua_pop(L, 1);
     state->hidden = hidden;
 }
@@ -4425,7 +4276,7 @@ static int rrcl_open_protected(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
     static const rrc_closed_desc closed = { rrcl_pin, rrcl_new_node, rrcl_write_node, rrcl_join, rrcl_watch, rrcl_forget,
-                                            rrcl_is_cell_live, 0, 1 };
+                                            rrcl_is_live, 0, 1 };
     rrc_desc desc;
     rrcl_closer *closer = (rrcl_closer *)rrcl_new_userdata(L, sizeof *closer);
     memset(closer, 0, sizeof *closer);
@@ -4436,10 +4287,6 @@ static int rrcl_open_protected(lua_State *L)
     lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
     rrcl_fill_hidden(L, state);
     rrcl_grow_slots(L, state);
-    rrcl_push_finalizer(L, rrcl_sentinel_gc);
-    lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
-    rrcl_push_finalizer(L, rrcl_clock_gc);
-    lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".clock");
     if (RRCL_HAS_MODES)
         rrcl_new_clock(L);
     memset(&desc, 0, sizeof desc);
@@ -4464,7 +4311,7 @@ static int rrcl_open_protected(lua_State *L)
 static rrcl_state *rrcl_open(lua_State *L)
 {
     rrcl_state *state;
-    luaL_checkstack(L, 5, "no room for the heap of C objects");
+    luaL_checkstack(L, 9, "no room for the heap of C objects");
     state = (rrcl_state *)RRC_LUA_REALLOC(NULL, sizeof *state);
     if (state == NULL)
         luaL_error(L, "not enough memory");
@@ -4597,7 +4444,7 @@ static int rrcl_script_stats(lua_State *L)
     lua_newtable(L);
 #define RRCL_FIELD(name, value) (RRCL_PUSH_COUNT(L, value), lua_setfield(L, -2, name))
     RRCL_FIELD("objects", stats.objects);
-    RRCL_FIELD("proxies", stats.o_old + stats.o_young + state->wrappers);
+    RRCL_FIELD("proxies", rrcl_count_proxies(state, &stats));
     RRCL_FIELD("values", stats.p_old + stats.p_young - state->wrappers);
     RRCL_FIELD("tracked", stats.tracked);
     RRCL_FIELD("weak", rrc_closed_count_weak(heap));

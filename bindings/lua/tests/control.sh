@@ -48,17 +48,17 @@ mutant 'what is left at the end waits until Lua is gone' 's/^        rrcl_part_a
 mutant 'the end is one round' 's/ && --rounds > 0);/ \&\& 0);/'
 mutant 'the end drops no roots' 's/^            rrcl_strip(L, 1); .*/            ;/' the_end_is_in
 mutant 'all garbage of the end goes in one collection' 's/^    state->in_order = 1;/    ;/' the_end_is_in
-mutant 'proxies that slots make at the end stay' 's/while ((rrcl_part_proxies(state) ||/while ((0 ||/'
-mutant 'weak tables give what is deallocated' '/^static void rrcl_detach/,/^}/s/^    rrc_cell_unlink(/    proxy->cell = cell->number; rrc_unlink(rrcl_state_of(proxy)->heap, cell->ob); if (0) rrc_cell_unlink(/'
+mutant 'proxies that slots make at the end stay' 's/while ((rrcl_count_proxies(state, &after) > 0 ||/while ((0 ||/'
+mutant 'weak tables give what is deallocated' '/^static int rrcl_close(/,/^}/s/^        rrc_cell_unlink(/        proxy->cell = cell->number; rrc_unlink(heap, cell->ob); if (0) rrc_cell_unlink(/'
 mutant 'a proxy stays spare if there is no memory for the next' 's/^        rrcl_empty_spare(state);/        ;/' full_stacks
 mutant 'what is deallocated gets a proxy' 's/if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)/if (0)/'
 mutant 'each look ends a cycle' 's/^    if (taken == canary->ended)/    if (0)/' each_cycle_ends
 mutant 'all sentinels have one number' 's/^    canary->era += .*/    canary->era = 1;/' each_cycle_ends
 mutant 'sentinels that wait do not count' 's/^    state->native_new = state->native_told = 0;/& state->sentinels = 0;/' sentinels_that
 mutant 'sentinels count for ever' 's/^    state->sentinels--;/    ;/' sentinels_that
-mutant 'nothing is decided at the end of a step' '/^static void rrcl_end_step/,/^}/s/^    rrcl_decide_on_step.*/    ;/' each_cycle_is_decided
+mutant 'nothing is decided at the end of a step' '/^static int rrcl_slice/,/^}/s/^    rrcl_decide_on_step.*/    ;/' each_cycle_is_decided
 mutant 'it is decided while a step is open' 's/^    if (state->step.stage == RRCL_STEP_OPEN || state->in_step || /    if (/' each_cycle_is_decided
-mutant 'a step that cannot be made is forgotten' '/^static void rrcl_take_back/,/^}/s/^    state->step = .*/    (void)before;/' each_cycle_is_decided
+mutant 'a step that cannot be made is forgotten' 's/^        state->step = \(before\|step\);.*/        ;/' each_cycle_is_decided
 mutant 'what is wanted while a step is open is forgotten' 's/ = state->step.has_left ? / = 0 ? /' each_cycle_is_decided
 checked 'a cycle that goes on is counted' 's/^    canary->ended = taken;/    canary->ended = canary->era;/' each_cycle_is_counted 'that goes on has been counted'
 checked 'a cycle is not decided' '/^static void rrcl_end_cycle/,/^}/s/^        rrcl_decide_on_step.*/        ;/' each_cycle_is_decided \

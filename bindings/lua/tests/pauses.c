@@ -338,9 +338,9 @@ static void measure(const char *lua, long n)
     heap = rrc_lua_heap(L);
     rrc_lua_register(L, &Thing);
     lua_pop(L, 1);
-    rrcl_get_metatable(L, (rrcl_state *)rrc_userdata(heap), 1);
+    rrcl_get_metatable(L, (rrcl_state *)rrc_userdata(heap), RRCL_CANARY_CLASS(RRCL_CLOCK_SLOT) + 1);
     wrap_gc(L, FINALIZE);
-    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
+    rrcl_get_metatable(L, (rrcl_state *)rrc_userdata(heap), RRCL_CANARY_CLASS(RRCL_SENTINEL_SLOT));
     wrap_gc(L, SENTINEL);
     set_functions(L, 1);
     run(L, building, n);
