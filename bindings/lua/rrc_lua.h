@@ -40,11 +40,6 @@
  * value in C is an ob too (rrc_lua_ref): the same one as long as a function, table,
  * coroutine or userdata lives; a fresh one each time for strings, numbers, booleans.
  *
- *   rrc_lua_push        borrows ob             the proxy (or the value) is Lua's
- *   rrc_lua_give        takes your reference   also when it raises an error
- *   rrc_lua_check       gives a borrowed ob    valid as long as the argument is on the stack, also if a script
- *                                              closes it meanwhile
- *   rrc_lua_ref         gives a new reference  rrc_decref it
  *   a proxy             holds its ob           until the proxy dies or is closed
  *   an ob held by C     holds its Lua value    a P link; a proxy may die, and come again
  *   a script's fields   held by the object     if its type is tracked, else by the proxy
@@ -393,6 +388,13 @@ static void rrcl_push_finalizer(lua_State *L, lua_CFunction function)
 #define rrcl_close_thread(co, L) ((void)0)
 #endif
 
+/* (Lua 5.1 cannot tell, and each full collection starts it again.) */
+#ifdef LUA_GCISRUNNING
+#define rrcl_is_running(L) lua_gc(L, LUA_GCISRUNNING, 0)
+#else
+#define rrcl_is_running(L) 1
+#endif
+
 /* The type of what a call pushes. (From 5.3 on the call says it.) */
 #if LUA_VERSION_NUM >= 503
 #define rrcl_typed(L, push) (push)
@@ -494,8 +496,8 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_UNITS_OF_PENDING 256
 /* A slice may search one shard of OWNERS, and one more for so many units. */
 #define RRCL_UNITS_OF_A_SEARCH 8192
-/* While a step looks for deaths, it gets so many units at a time, and ends when it has searched so many shards for what
-   it roots: see rrcl_do_units. */
+/* While a step looks for deaths, it gets so many units at a time, and its slice ends after so many more searches: see
+   rrcl_do_units. */
 #define RRCL_UNITS_OF_A_LOOK 8
 #define RRCL_SEARCHES 4
 /* A sentinel makes others until there are so many, and is not alone for so many cycles after a step. */
@@ -562,8 +564,7 @@ typedef struct rrcl_state {
     uint32_t  **buckets;            /* blocks of them: see rrcl_cell_of_value */
     uint32_t    bucket_count, in_buckets;
     rrcl_canary sentinel, ticker;
-    size_t      searches;           /* of shards, that this slice may still do: see rrcl_is_live */
-    size_t      searched;           /* ... and that were found to be due meanwhile */
+    int         searches;           /* of shards, that this slice may still do: see rrcl_is_live */
     uint32_t    must_search;        /* all shards before this one must be searched; 0: none */
     uint32_t    slot_count;         /* with slot 0, which stays empty */
     const rrc_cell *in_hand;        /* the Lua object of this cell is on top of the hidden thread; NULL: unknown */
@@ -721,13 +722,10 @@ static uint32_t rrcl_hash(lua_State *L, int index)
     switch (lua_type(L, index)) {
     case LUA_TNUMBER: {
         lua_Number number = lua_tonumber(L, index);
-        unsigned char bytes[sizeof number];
-        size_t i;
         if (number == 0)
             number = 0;                         /* not -0 */
-        memcpy(bytes, &number, sizeof number);
-        for (i = 0; i < sizeof number && i < 8; i++)
-            bits = bits * 31 + bytes[i];
+        memcpy(&bits, &number, sizeof number < sizeof bits ? sizeof number : sizeof bits);
+        bits ^= bits >> 32;
         break;
     }
     case LUA_TSTRING: {
@@ -800,11 +798,7 @@ static void rrcl_push_hidden(lua_State *L, const rrcl_state *state)
 static void rrcl_replace_hidden(lua_State *L, rrcl_state *state, int index)
 {
     lua_State *thread = lua_tothread(L, index);
-    int i, n = lua_gettop(state->hidden);
-    for (i = 1; i <= n; i++) {
-        lua_pushvalue(state->hidden, i);
-        lua_xmove(state->hidden, thread, 1);
-    }
+    lua_xmove(state->hidden, thread, lua_gettop(state->hidden));
     lua_pushvalue(L, index);
     lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".hidden");
     state->hidden = thread;
@@ -827,7 +821,7 @@ static void rrcl_push_weak(lua_State *L, const char *mode, uint32_t values, uint
 static void rrcl_split_owners(rrcl_state *state, uint32_t count, uint32_t keys[2], int is_moving)
 {
     lua_State *hidden = state->hidden;
-    int from = rrcl_place(RRCL_OWNERS, rrcl_owners_shard(count - 1, count - 1) * RRCL_SHARD), top = lua_gettop(hidden);
+    int top = lua_gettop(hidden), from = rrcl_place(RRCL_OWNERS, rrcl_owners_shard(count - 1, count - 1) * RRCL_SHARD);
     keys[0] = keys[1] = 0;
     lua_pushnil(hidden);
     while (lua_next(hidden, from)) {
@@ -1072,6 +1066,31 @@ RRC_INLINE void rrcl_end_slots(rrcl_state *state)
         rrcl_warn_of_slots(state);
 }
 
+/* Free the heap of a closed state, unless the header is at work: then it is called again
+   when that returns. */
+static void rrcl_end_heap(rrcl_state *state)
+{
+    state->must_end = 0;
+    if (rrc_heap_free(state->heap) == SIZE_MAX)     /* else the state may have gone with it */
+        state->must_end = 1;
+}
+
+/* Pending work was done, at most max units (0: all), since in_slots was raised. */
+RRC_INLINE void rrcl_end_run(rrcl_state *state, size_t done, size_t max)
+{
+    state->has_backlog = done >= max && max > 0;
+    rrcl_end_slots(state);
+    if (state->must_end)
+        rrcl_end_heap(state);
+}
+
+/* Do pending work: at most max units (0: all). */
+static void rrcl_run_pending(rrcl_state *state, size_t max)
+{
+    state->in_slots++;
+    rrcl_end_run(state, rrc_run_pending(state->heap, max), max);
+}
+
 RRC_LUA_API int rrc_lua_drop_error(rrc_heap *heap)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
@@ -1087,11 +1106,154 @@ static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
         lua_error(L);
 }
 
+/* The text has a position: "file:12: ..." in its first line. */
+static int rrcl_has_position(const char *text)
+{
+    for (; *text != '\0' && *text != '\n'; text++) {
+        size_t digits = text[0] == ':' ? strspn(text + 1, "0123456789") : 0;
+        if (digits > 0 && text[digits + 1] == ':')
+            return 1;
+    }
+    return 0;
+}
+
+/* Raise the error of a protected call, with the place in the script as for any error of a method. */
+static int rrcl_raise_again(lua_State *L, int status)
+{
+    if (status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING && !rrcl_has_position(lua_tostring(L, -1))) {
+        luaL_where(L, 1);
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+    }
+    return lua_error(L);
+}
+
+/* ---- closing ----
+ *
+ * A C function uses ob while its argument, the proxy, is on its stack. What it calls can close the object: a metamethod
+ * of another argument, a callback, or a finalizer. The proxy loses ob at once then, but the proxy's reference is kept
+ * in state->closed until no C function at work has the proxy on its stack. */
+
+/* So many levels of a thread are looked at, and so many threads. */
+#define RRCL_MOST_LEVELS 1000
+#define RRCL_MOST_THREADS 100
+
+/* Does a C function of this thread, from this level on, have the proxy on its stack? (Yes, if there is no room to look.) */
+static int rrcl_thread_uses(lua_State *L, const rrcl_proxy *proxy, int level)
+{
+    lua_Debug frame;
+    for (; lua_getstack(L, level, &frame); level++) {
+        int i, is_c;
+        if (level > RRCL_MOST_LEVELS || !rrcl_has_room(L, 1))
+            return 1;
+        lua_getinfo(L, "f", &frame);
+        is_c = lua_iscfunction(L, -1);
+        lua_pop(L, 1);
+        for (i = 1; is_c && lua_getlocal(L, &frame, i) != NULL; i++) {
+            const void *local = lua_touserdata(L, -1);
+            lua_pop(L, 1);
+            if (local == proxy)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+/* The thread that a C function at the top of this one resumes: the only one on its stack, or its upvalue. NULL: unknown */
+static lua_State *rrcl_resumed(lua_State *L)
+{
+    lua_State *result = NULL, *thread;
+    lua_Debug frame;
+    int i;
+    if (!rrcl_has_room(L, 2) || !lua_getstack(L, 0, &frame))
+        return NULL;
+    for (i = 1; lua_getlocal(L, &frame, i) != NULL; i++) {
+        thread = lua_tothread(L, -1);
+        lua_pop(L, 1);
+        if (thread != NULL && result != NULL)
+            return NULL;
+        if (thread != NULL)
+            result = thread;
+    }
+    if (result == NULL) {
+        lua_getinfo(L, "f", &frame);
+        if (lua_getupvalue(L, -1, 1) != NULL) {
+            result = lua_tothread(L, -1);
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 1);
+    }
+    return result;
+}
+
+/* The same of all threads that are at work: L, which runs the function at level 0, and those that have resumed it, from
+   the main thread on. (Yes, if these are not found.) */
+static int rrcl_is_used(lua_State *L, const rrcl_state *state, const rrcl_proxy *proxy)
+{
+    lua_State *thread = state->main;
+    int i;
+    if (rrcl_thread_uses(L, proxy, 1))
+        return 1;
+    for (i = 0; i < RRCL_MOST_THREADS && thread != NULL; i++) {
+        if (thread == L)
+            return 0;
+        if (rrcl_thread_uses(thread, proxy, 0))
+            return 1;
+        thread = rrcl_resumed(thread);
+    }
+    return 1;
+}
+
+/* Let go of what was closed, as far as it is not in use any more. L NULL: of all. */
+static void rrcl_let_go_of_closed(lua_State *L, rrcl_state *state)
+{
+    size_t i = 0;
+    while (i < state->closed_count) {
+        rrc_object *ob = state->closed[i].ob;
+        const rrcl_proxy *proxy = state->closed[i].proxy;
+        if (L != NULL && proxy != NULL && rrcl_is_used(L, state, proxy)) {
+            i++;
+            continue;
+        }
+        state->closed[i] = state->closed[--state->closed_count];
+        state->in_slots++;
+        rrc_decref(state->heap, ob);        /* its slots can close others, and come here */
+        rrcl_end_slots(state);
+    }
+}
+
+/* A proxy that was closed is dead: no stack has it. */
+static void rrcl_forget_closed(lua_State *L, rrcl_state *state, const rrcl_proxy *proxy)
+{
+    size_t i;
+    for (i = 0; i < state->closed_count; i++)
+        if (state->closed[i].proxy == proxy)
+            state->closed[i].proxy = NULL;
+    if (state->closed_count > 0)
+        rrcl_let_go_of_closed(L, state);
+}
+
+/* Room for one more, and for those whose closing is at work. Raises. */
+static void rrcl_reserve_closed(lua_State *L, rrcl_state *state)
+{
+    size_t size = 2 * (state->closed_count + state->closings) + 4;
+    if (state->closed_count + state->closings < state->closed_size)
+        return;
+    state->closed = (rrcl_closed *)rrcl_realloc_or_raise(L, state->closed, size * sizeof *state->closed);
+    state->closed_size = size;
+}
+
+/* C functions may have returned that used what is closed. */
+static void rrcl_end_closing(lua_State *L, rrcl_state *state)
+{
+    rrcl_let_go_of_closed(L, state);
+    rrcl_run_pending(state, RRCL_UNITS_OF_PENDING);
+}
+
 /* ---- values: obs that stand for functions, tables, strings ... ---- */
 
-/* Lua 5.1 and LuaJIT drop a userdata that was resurrected once from weak values in
-   each cycle, also when it is held. So its slot has a box: a table with the userdata
-   as a weak key, which they treat right, and at 1, if anchored, the userdata. */
+/* Lua 5.1 and LuaJIT drop a userdata that was resurrected once from weak values in each cycle, also when it is held. So
+   its slot has a box: a table with the userdata as a weak key, and at 1, if anchored, the userdata. */
 #define RRCL_NEEDS_BOX(L, index) (LUA_VERSION_NUM == 501 && lua_type(L, index) == LUA_TUSERDATA)
 
 static void rrcl_push_box(lua_State *L, int index)
@@ -1248,9 +1410,8 @@ static void rrcl_check_steps(const rrcl_state *state)
     RRC_ASSERT(is_decided && "a cycle has ended, and it was not decided whether a step follows");
 }
 
-/* A value or node that is being finalized, or reached from what is, has lost its slot but is
-   still a key of OWNERS: give all of them in a shard their slots back. As long as the sentinel of now is in its slot,
-   Lua has not taken anything out of another slot, and there is no need to search again. */
+/* A value or node that is being finalized, or reached from what is, has lost its slot but is still a key of OWNERS:
+   give all of them in a shard their slots back. While the sentinel of now is in its slot, that need not be done again. */
 static void rrcl_revive(rrcl_state *state, uint32_t shard)
 {
     lua_State *hidden = state->hidden;
@@ -1264,6 +1425,7 @@ static void rrcl_revive(rrcl_state *state, uint32_t shard)
         }
     }
     state->revived[shard] = state->sentinel.era;
+    state->searches--;
 }
 
 static int rrcl_is_revived(rrcl_state *state, uint32_t shard)
@@ -1290,8 +1452,30 @@ static int rrcl_get_or_revive(rrcl_state *state, const rrc_cell *cell)
         return 0;
     lua_pop(state->hidden, 1);
     rrcl_revive(state, shard);
-    state->searched++;
     return rrcl_get_live(state, cell);
+}
+
+/* Is what the cell has in Lua alive? If may_defer, and a slice has searched enough, what may be in another shard is left
+   to the next step, which follows at once. */
+static int rrcl_is_live(void *userdata, const rrc_cell *cell, int may_defer)
+{
+    rrcl_state *state = (rrcl_state *)userdata;
+    uint32_t shard;
+    int is_there;
+    if (state->hidden == NULL || cell->tag == RRCL_IS_PROXY)
+        return 1;                           /* all links go soon; only its __gc lets a proxy go */
+    is_there = rrcl_get_live(state, cell);
+    lua_pop(state->hidden, 1);
+    if (is_there || !rrcl_may_revive(state, cell, &shard))
+        return is_there;
+    if (may_defer && state->in_step && state->searches <= 0) {
+        state->must_search = state->shard_count;
+        state->step.has_left = 1;
+        return 1;
+    }
+    is_there = rrcl_get_or_revive(state, cell);
+    lua_pop(state->hidden, 1);
+    return is_there;
 }
 
 /* (Only that of a value without an identity is still there.) */
@@ -1341,15 +1525,6 @@ static uint32_t *rrcl_next_in_bucket(const rrc_cell *cell)
     return &((rrcl_value *)(void *)cell->ob)->next;
 }
 
-/* The newest cell for this address, or NULL. What it has can be dead. */
-static rrc_cell *rrcl_cell_of_value(const rrcl_state *state, const void *identity)
-{
-    rrc_cell *cell = state->bucket_count > 0 ? rrc_cell_at(state->heap, *rrcl_bucket(state, identity)) : NULL;
-    while (cell != NULL && cell->object != identity)
-        cell = rrc_cell_at(state->heap, *rrcl_next_in_bucket(cell));
-    return cell;
-}
-
 static void rrcl_put_in_bucket(rrcl_state *state, const rrc_cell *cell)
 {
     uint32_t *place = rrcl_bucket(state, cell->object);
@@ -1395,15 +1570,15 @@ static void rrcl_reserve_bucket(lua_State *L, rrcl_state *state)
     }
 }
 
-static int rrcl_is_live(void *userdata, const rrc_cell *cell, int may_defer);
-
 /* The ob that stands for the value at index, or NULL. */
 static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
 {
     const void *identity = rrcl_identity(L, state, index);
     const rrc_cell *cell;
-    if (identity != state) {
-        cell = rrcl_cell_of_value(state, identity);
+    if (identity != state) {                        /* the newest cell for this address, which can be dead */
+        cell = state->bucket_count > 0 ? rrc_cell_at(state->heap, *rrcl_bucket(state, identity)) : NULL;
+        while (cell != NULL && cell->object != identity)
+            cell = rrc_cell_at(state->heap, *rrcl_next_in_bucket(cell));
         return cell != NULL && (cell->is_pinned || rrcl_is_live(state, cell, 0)) ? cell->ob : NULL;
     }
     lua_pushvalue(L, index);
@@ -1452,10 +1627,7 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
     return NULL;
 }
 
-static void rrcl_run_pending(rrcl_state *state, size_t max);
 static void rrcl_run_backlog_in_gc(lua_State *L, rrcl_state *state);
-static void rrcl_end_closing(lua_State *L, rrcl_state *state);
-static void rrcl_forget_closed(lua_State *L, rrcl_state *state, const rrcl_proxy *proxy);
 static void rrcl_catch_up(lua_State *L, rrcl_state *state, int looks);
 
 /* Called where Lua may run anything anyway. Only some of the calls, the first among them, look for what is seldom due. */
@@ -1537,32 +1709,6 @@ RRC_LUA_API rrc_object *rrc_lua_key(lua_State *L, rrc_heap *heap, int index)
 static int rrcl_is_wrapper(const rrc_object *ob)
 {
     return ob->ob_type != NULL && ob->ob_type->tp_outside != NULL;
-}
-
-/* Is what the cell has in Lua alive? If may_defer, and a slice has searched enough, what may be in another shard is left
-   to the next step, which follows at once. */
-static int rrcl_is_live(void *userdata, const rrc_cell *cell, int may_defer)
-{
-    rrcl_state *state = (rrcl_state *)userdata;
-    uint32_t shard;
-    int is_there;
-    if (state->hidden == NULL || cell->tag == RRCL_IS_PROXY)
-        return 1;                           /* all links go soon; only its __gc lets a proxy go */
-    is_there = rrcl_get_live(state, cell);
-    lua_pop(state->hidden, 1);
-    if (is_there || !rrcl_may_revive(state, cell, &shard))
-        return is_there;
-    if (may_defer && state->in_step) {
-        if (state->searches == 0) {
-            state->must_search = state->shard_count;
-            state->step.has_left = 1;
-            return 1;
-        }
-        state->searches--;
-    }
-    is_there = rrcl_get_or_revive(state, cell);
-    lua_pop(state->hidden, 1);
-    return is_there;
 }
 
 /* Empty the list of the node on top, from `first` on. */
@@ -1732,22 +1878,16 @@ static void rrcl_forget(void *userdata, rrc_cell *cell)
         rrcl_forget_value(state, cell);
 }
 
-/* The proxy of ob is unreachable, but its __gc has not run: finalizers that run before it can
-   use ob by it, and it may not refer to ob's node. */
-static int rrcl_is_dying(rrcl_state *state, rrc_object *ob)
-{
-    const rrc_cell *cell = (const rrc_cell *)rrc_to_obj(state->heap, ob);
-    return cell != NULL && rrcl_is_empty(state, rrcl_slot_of(cell));
-}
-
-/* (The link of an ob that is dying goes soon, and makes it strong: until then its node stays rooted.) */
+/* If a proxy is unreachable, and its __gc has not run, finalizers that run before it can use its ob by it. The link of
+   the ob goes soon, and makes it strong: until then its node, to which the proxy may not refer, stays rooted. */
 static int rrcl_pin(void *userdata, rrc_cell *cell, int on)
 {
     rrcl_state *state = (rrcl_state *)userdata;
+    const rrc_cell *link = cell->is_node ? (const rrc_cell *)rrc_to_obj(state->heap, cell->ob) : NULL;
     if (state->hidden == NULL)
         return on;
     if (!on) {
-        if (cell->is_node && rrcl_is_dying(state, cell->ob))
+        if (link != NULL && rrcl_is_empty(state, rrcl_slot_of(link)))
             return 1;
         lua_pushnil(state->hidden);
     } else if (cell == state->in_hand) {
@@ -1852,7 +1992,6 @@ static int rrcl_index(lua_State *L);
 static int rrcl_newindex(lua_State *L);
 static int rrcl_close(lua_State *L);
 static int rrcl_proxy_gc(lua_State *L);
-static int rrcl_raise_again(lua_State *L, int status);
 
 static void rrcl_set_functions(lua_State *L, const luaL_Reg *functions)
 {
@@ -2050,9 +2189,8 @@ static const rrcl_class_info *rrcl_class_of(lua_State *L, rrcl_state *state, con
     return info != NULL ? info : rrcl_learn(L, state, &rrcl_plain_class);
 }
 
-/* In lua_close, Lua 5.1 and LuaJIT unload a module as soon as what was made after it was
-   loaded is finalized. So each has a userdata that ends the heap before that: it is as if
-   the newest module had opened it. Other versions unload modules last of all. */
+/* In lua_close, Lua 5.1 and LuaJIT unload a module as soon as what was made after it was loaded is finalized. So each
+   has a userdata that ends the heap before that. Other versions unload modules last of all. */
 static void rrcl_guard_module(lua_State *L)
 {
 #if LUA_VERSION_NUM == 501
@@ -2249,29 +2387,6 @@ static void rrcl_take_over(rrcl_state *state, rrc_cell *cell, rrcl_proxy *proxy)
         rrc_touch(state->heap, cell->ob);       /* until the next step, nothing else protects what ob refers to */
 }
 
-/* The spare proxy becomes that of ob, and is pushed on the hidden thread. It also stays in SPARE until there is another
-   one, or a cycle ends. If ob has a cell already, its old proxy is dead, but the __gc of that has not run yet, and does
-   nothing from now on. Takes the caller's reference. Returns a code, with nothing pushed or taken if it is no RRC_OK. */
-static int rrcl_link_spare(rrcl_state *state, rrc_object *ob, rrc_cell *cell)
-{
-    rrcl_proxy *proxy = state->spare;
-    int code;
-    lua_pushvalue(state->hidden, RRCL_SPARE);
-    state->spare = NULL;
-    if (cell != NULL) {
-        rrcl_take_over(state, cell, proxy);
-        rrc_decref(state->heap, ob);
-        return RRC_OK;
-    }
-    code = rrc_cell_link(state->heap, proxy, ob, (rrcl_is_wrapper(ob) ? RRC_P : RRC_O) | RRC_GIVE);
-    state->in_hand = NULL;
-    if (code != RRC_OK)
-        lua_pop(state->hidden, 1);
-    else if (ob->ob_type != NULL && ob->ob_type->tp_size != NULL)
-        rrc_measure(state->heap, ob);
-    return code;
-}
-
 typedef struct rrcl_spare_job {
     rrcl_state     *state;
     const rrc_type *type;
@@ -2290,11 +2405,8 @@ static int rrcl_new_spare(lua_State *L)
 /* Make a spare proxy for ob, and room for its cell. If that fails, drop the caller's reference to ob, and raise. */
 static RRCI_COLD void rrcl_make_spare(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
-    rrcl_spare_job job;
-    int status;
-    job.state = state;
-    job.type = ob->ob_type;
-    status = rrcl_pcall(L, rrcl_new_spare, &job);
+    rrcl_spare_job job = { state, ob->ob_type };
+    int status = rrcl_pcall(L, rrcl_new_spare, &job);
     if (status == 0 && state->hidden != NULL)
         return;
     if (state->hidden == NULL && (status == 0 || status == RRCL_NO_STACK)) {
@@ -2313,11 +2425,14 @@ static void rrcl_empty_spare(const rrcl_state *state)
     lua_replace(state->hidden, RRCL_SPARE);
 }
 
-/* Push a new proxy of ob, which has this cell, or none. Takes the caller's reference, also if this raises. */
+/* Push a new proxy of ob: the spare one, which also stays in SPARE until there is another one, or a cycle ends. If ob
+   has a cell, its old proxy is dead; the __gc of that comes later, and does nothing. Takes the caller's reference, also
+   if this raises. */
 RRC_INLINE void rrcl_push_new(lua_State *L, rrcl_state *state, rrc_object *ob, rrc_cell *cell)
 {
     const rrc_type *type = ob->ob_type;
-    int code;
+    rrcl_proxy *proxy;
+    int code = RRC_OK;
     if (!rrcl_has_spare(L, state, ob)) {
         rrcl_make_spare(L, state, ob);
         cell = (rrc_cell *)rrc_to_obj(state->heap, ob);
@@ -2326,8 +2441,20 @@ RRC_INLINE void rrcl_push_new(lua_State *L, rrcl_state *state, rrc_object *ob, r
             return;
         }
     }
-    code = rrcl_link_spare(state, ob, cell);
+    proxy = state->spare;
+    state->spare = NULL;
+    lua_pushvalue(state->hidden, RRCL_SPARE);
+    if (cell != NULL) {
+        rrcl_take_over(state, cell, proxy);
+        rrc_decref(state->heap, ob);
+    } else {
+        code = rrc_cell_link(state->heap, proxy, ob, (rrcl_is_wrapper(ob) ? RRC_P : RRC_O) | RRC_GIVE);
+        state->in_hand = NULL;
+        if (code == RRC_OK && type != NULL && type->tp_size != NULL)
+            rrc_measure(state->heap, ob);
+    }
     if (code != RRC_OK) {
+        lua_pop(state->hidden, 1);
         rrc_decref(state->heap, ob);
         luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
     }
@@ -2406,9 +2533,9 @@ RRC_LUA_API rrc_object *rrc_lua_new(lua_State *L, const rrc_type *type)
     return ob;
 }
 
-/* Lua may have taken the node of a dying proxy, which is at index, out of its slot already: as long as the
-   header does not know of the death, the node protects what ob refers to. If the header has forgotten the node
-   meanwhile, its table is to have no edges any more. */
+/* Lua may have taken the node of a dying proxy, which is at index, out of its slot. Until the header knows of the
+   death, the node protects what ob refers to. If the header has forgotten the node, its table is to have no edges any
+   more. */
 static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
 {
     rrcl_state *state = rrcl_state_of(proxy);
@@ -2523,24 +2650,6 @@ static void rrcl_root_wrappers(rrcl_state *state)
     rrc_cell_each(state->heap, rrcl_root_wrapper, state);
 }
 
-/* Free the heap of a closed state, unless the header is at work: then it is called again
-   when that returns. */
-static void rrcl_end_heap(rrcl_state *state)
-{
-    state->must_end = 0;
-    if (rrc_heap_free(state->heap) == SIZE_MAX)     /* else the state may have gone with it */
-        state->must_end = 1;
-}
-
-/* Pending work was done, at most max units (0: all), since in_slots was raised. */
-RRC_INLINE void rrcl_end_run(rrcl_state *state, size_t done, size_t max)
-{
-    state->has_backlog = done >= max && max > 0;
-    rrcl_end_slots(state);
-    if (state->must_end)
-        rrcl_end_heap(state);
-}
-
 static int rrcl_proxy_gc(lua_State *L)
 {
     rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
@@ -2568,121 +2677,6 @@ static int rrcl_proxy_gc(lua_State *L)
     rrcl_end_run(state, rrc_cell_unlink_and_run(state->heap, cell, RRCL_UNITS_OF_PENDING), RRCL_UNITS_OF_PENDING);
     rrcl_run_backlog_in_gc(L, state);
     return 0;
-}
-
-/* ---- closing ----
- *
- * A C function uses ob while its argument, the proxy, is on its stack. What it calls can close the object: a metamethod
- * of another argument, a callback, or a finalizer. The proxy loses ob at once then, but the proxy's reference is kept
- * in state->closed until no C function at work has the proxy on its stack. */
-
-/* So many levels of a thread are looked at, and so many threads. */
-#define RRCL_MOST_LEVELS 1000
-#define RRCL_MOST_THREADS 100
-
-/* Does a C function of this thread, from this level on, have the proxy on its stack? (Yes, if there is no room to look.) */
-static int rrcl_thread_uses(lua_State *L, const rrcl_proxy *proxy, int level)
-{
-    lua_Debug frame;
-    for (; lua_getstack(L, level, &frame); level++) {
-        int i, is_c;
-        if (level > RRCL_MOST_LEVELS || !rrcl_has_room(L, 1))
-            return 1;
-        lua_getinfo(L, "f", &frame);
-        is_c = lua_iscfunction(L, -1);
-        lua_pop(L, 1);
-        for (i = 1; is_c && lua_getlocal(L, &frame, i) != NULL; i++) {
-            const void *local = lua_touserdata(L, -1);
-            lua_pop(L, 1);
-            if (local == proxy)
-                return 1;
-        }
-    }
-    return 0;
-}
-
-/* The thread that a C function at the top of this one resumes: the only one on its stack, or its upvalue. NULL: unknown */
-static lua_State *rrcl_resumed(lua_State *L)
-{
-    lua_State *result = NULL, *thread;
-    lua_Debug frame;
-    int i, count = 0;
-    if (!rrcl_has_room(L, 2) || !lua_getstack(L, 0, &frame))
-        return NULL;
-    for (i = 1; lua_getlocal(L, &frame, i) != NULL; i++) {
-        thread = lua_tothread(L, -1);
-        lua_pop(L, 1);
-        if (thread != NULL) {
-            result = thread;
-            count++;
-        }
-    }
-    if (count == 0) {
-        lua_getinfo(L, "f", &frame);
-        if (lua_getupvalue(L, -1, 1) != NULL) {
-            result = lua_tothread(L, -1);
-            lua_pop(L, 1);
-        }
-        lua_pop(L, 1);
-    }
-    return count > 1 ? NULL : result;
-}
-
-/* The same of all threads that are at work: L, which runs the function at level 0, and those that have resumed it, from
-   the main thread on. (Yes, if these are not found.) */
-static int rrcl_is_used(lua_State *L, const rrcl_state *state, const rrcl_proxy *proxy)
-{
-    lua_State *thread = state->main;
-    int i;
-    if (rrcl_thread_uses(L, proxy, 1))
-        return 1;
-    for (i = 0; i < RRCL_MOST_THREADS && thread != NULL; i++) {
-        if (thread == L)
-            return 0;
-        if (rrcl_thread_uses(thread, proxy, 0))
-            return 1;
-        thread = rrcl_resumed(thread);
-    }
-    return 1;
-}
-
-/* Let go of what was closed, as far as it is not in use any more. L NULL: of all. */
-static void rrcl_let_go_of_closed(lua_State *L, rrcl_state *state)
-{
-    size_t i = 0;
-    while (i < state->closed_count) {
-        rrc_object *ob = state->closed[i].ob;
-        const rrcl_proxy *proxy = state->closed[i].proxy;
-        if (L != NULL && proxy != NULL && rrcl_is_used(L, state, proxy)) {
-            i++;
-            continue;
-        }
-        state->closed[i] = state->closed[--state->closed_count];
-        state->in_slots++;
-        rrc_decref(state->heap, ob);        /* its slots can close others, and come here */
-        rrcl_end_slots(state);
-    }
-}
-
-/* A proxy that was closed is dead: no stack has it. */
-static void rrcl_forget_closed(lua_State *L, rrcl_state *state, const rrcl_proxy *proxy)
-{
-    size_t i;
-    for (i = 0; i < state->closed_count; i++)
-        if (state->closed[i].proxy == proxy)
-            state->closed[i].proxy = NULL;
-    if (state->closed_count > 0)
-        rrcl_let_go_of_closed(L, state);
-}
-
-/* Room for one more, and for those whose closing is at work. Raises. */
-static void rrcl_reserve_closed(lua_State *L, rrcl_state *state)
-{
-    size_t size = 2 * (state->closed_count + state->closings) + 4;
-    if (state->closed_count + state->closings < state->closed_size)
-        return;
-    state->closed = (rrcl_closed *)rrcl_realloc_or_raise(L, state->closed, size * sizeof *state->closed);
-    state->closed_size = size;
 }
 
 static int rrcl_close(lua_State *L)
@@ -2775,17 +2769,6 @@ static int rrcl_push_fields(lua_State *L, const rrcl_proxy *proxy)
     return lua_istable(L, -1);
 }
 
-/* The text has a position: "file:12: ..." in its first line. */
-static int rrcl_has_position(const char *text)
-{
-    for (; *text != '\0' && *text != '\n'; text++) {
-        size_t digits = text[0] == ':' ? strspn(text + 1, "0123456789") : 0;
-        if (digits > 0 && text[digits + 1] == ':')
-            return 1;
-    }
-    return 0;
-}
-
 /* Push the key at 2, as messages have it. */
 static const char *rrcl_push_key(lua_State *L)
 {
@@ -2810,7 +2793,7 @@ static void rrcl_call_property(lua_State *L, const rrcl_proxy *proxy, int is_set
     name = rrcl_push_key(L);
     luaL_where(L, 1);
     reason = strncmp(text, "bad argument #", 14) == 0 ? strchr(text, '(') : NULL;
-    verb = reason != NULL && is_setter && text[14] == '0' + n ? "bad value for" : is_setter ? "cannot set" : "cannot get";
+    verb = !is_setter ? "cannot get" : reason != NULL && text[14] == '0' + n ? "bad value for" : "cannot set";
     lua_pushfstring(L, "%s %s of %s%s%s", verb, name, rrcl_proxy_name(proxy), reason != NULL ? " " : ": ",
                     reason != NULL ? reason : text);
     lua_concat(L, 2);
@@ -2921,10 +2904,9 @@ RRC_LUA_API int rrc_lua_pairs(lua_State *L)
     return 2;
 }
 
-/* OWNERS has the tables of nodes with fields of scripts. If only a dying proxy refers to such a
-   table, Lua takes it out of its slot. If C takes a reference to the ob before the __gc of that
-   proxy, OWNERS still has the table, and so the fields stay with the ob. Is the node of ob there,
-   with the table of the proxy at 1? */
+/* OWNERS has the tables of nodes with fields of scripts. If only a dying proxy refers to such a table, Lua takes it
+   out of its slot. If C takes a reference to the ob before the __gc of that proxy, OWNERS still has it, and the fields
+   stay. Is the node of ob there, with the table of the proxy at 1? */
 static int rrcl_node_is_noted(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     const rrc_cell *node = rrc_cell_of_node(state->heap, ob);
@@ -3072,18 +3054,8 @@ static void rrcl_push_handler(lua_State *L, const rrcl_state *state)
 #endif
 }
 
-/* The thread for a call, or NULL. An error that is kept was raised by nobody: it is dropped. */
-static lua_State *rrcl_begin_call(rrcl_state *state)
-{
-    lua_State *L = rrcl_caller(state);
-    if (L != NULL)
-        rrc_lua_drop_error(state->heap);
-    return L;
-}
-
 /* A call of a callback, or of a function of C. format: NULL, or what rrc_lua_callf has. */
 typedef struct rrcl_calling {
-    rrc_heap          *heap;
     rrcl_state        *state;
     lua_CFunction      function;        /* NULL: the callback is called */
     void              *data;            /* ... which is given to the function */
@@ -3103,7 +3075,7 @@ static void rrcl_push_arguments(lua_State *L, rrcl_calling *job)
     for (; *job->format != '\0' && *job->format != '>'; job->format++) {
         luaL_checkstack(L, 3, "too many arguments");
         switch (*job->format) {
-        case 'o': rrc_lua_push(L, job->heap, va_arg(job->list, rrc_object *));              break;
+        case 'o': rrc_lua_push(L, job->state->heap, va_arg(job->list, rrc_object *));              break;
         case 'b': lua_pushboolean(L, va_arg(job->list, int));                               break;
         case 'i': lua_pushinteger(L, va_arg(job->list, int));                               break;
         case 'I': lua_pushinteger(L, va_arg(job->list, lua_Integer));                       break;
@@ -3143,7 +3115,7 @@ static void rrcl_take_results(lua_State *L, rrcl_calling *job, int index)
     const char *letter;
     for (letter = job->format; *letter != '\0'; letter++, index++)
         switch (*letter) {
-        case 'o': *va_arg(job->list, rrc_object **) = rrc_lua_ref(L, job->heap, index);     break;
+        case 'o': *va_arg(job->list, rrc_object **) = rrc_lua_ref(L, job->state->heap, index);     break;
         case 'b': *va_arg(job->list, int *) = lua_toboolean(L, index);                      break;
         case 'i': *va_arg(job->list, int *) = (int)rrcl_integer_result(L, index, 1);        break;
         case 'I': *va_arg(job->list, lua_Integer *) = rrcl_integer_result(L, index, 0);     break;
@@ -3154,11 +3126,12 @@ static void rrcl_take_results(lua_State *L, rrcl_calling *job, int index)
         }
 }
 
-/* Make all results 0: they are new, or (has_values) were stored before an error. Returns whether all
-   letters are known. */
-static int rrcl_empty_results(rrcl_calling *job, int has_values)
+/* Go past the arguments of a format, and make the results 0. has_values: they were stored before an error. Returns
+   whether all letters are known. */
+static int rrcl_zero_results(rrcl_calling *job, int has_values)
 {
     const char *letter = job->format;
+    rrc_object **place;
     for (; *letter != '\0' && *letter != '>'; letter++)
         switch (*letter) {
         case 'o':           (void)va_arg(job->list, rrc_object *);      break;
@@ -3170,13 +3143,12 @@ static int rrcl_empty_results(rrcl_calling *job, int has_values)
                             (void)va_arg(job->list, size_t);            break;
         default:            return 0;
         }
-    for (letter += *letter == '>'; *letter != '\0'; letter++) {
-        rrc_object **place;
+    for (letter += *letter == '>'; *letter != '\0'; letter++)
         switch (*letter) {
         case 'o':
             place = va_arg(job->list, rrc_object **);
             if (has_values && *place != NULL)
-                rrc_decref(job->heap, *place);
+                rrc_decref(job->state->heap, *place);
             *place = NULL;
             break;
         case 'b': case 'i': *va_arg(job->list, int *) = 0;              break;
@@ -3184,8 +3156,15 @@ static int rrcl_empty_results(rrcl_calling *job, int has_values)
         case 'n':           *va_arg(job->list, lua_Number *) = 0;       break;
         default:            return 0;
         }
-    }
     return 1;
+}
+
+static void rrcl_empty_results(rrcl_calling *job, const char *format, va_list list, int has_values)
+{
+    job->format = format;
+    va_copy(job->list, list);
+    job->is_wrong = !rrcl_zero_results(job, has_values);    /* the call raises an error that says so */
+    va_end(job->list);
 }
 
 /* Resume the coroutine below n arguments; what it yields or returns takes their place. Raises its error. */
@@ -3263,12 +3242,12 @@ static int rrcl_call_pushed(lua_State *L)
         lua_pushcfunction(L, job->function);
         lua_pushlightuserdata(L, job->data);
     } else {
-        rrc_lua_push(L, job->heap, job->callback);
+        rrc_lua_push(L, job->state->heap, job->callback);
     }
     if (lua_isnil(L, -1))
         return luaL_error(L, "the callback is gone");
     for (i = 0; i < job->n; i++)
-        rrc_lua_push(L, job->heap, job->args[i]);
+        rrc_lua_push(L, job->state->heap, job->args[i]);
     if (job->format != NULL)
         rrcl_push_arguments(L, job);
     rrcl_call_value(L, job);
@@ -3281,10 +3260,11 @@ static int rrcl_call_pushed(lua_State *L)
 static int rrcl_call(rrcl_calling *job)
 {
     rrcl_state *state = job->state;
-    lua_State *L = rrcl_begin_call(state);
+    lua_State *L = rrcl_caller(state);
     int status;
     if (L == NULL)
         return LUA_ERRRUN;
+    rrc_lua_drop_error(state->heap);        /* nobody has raised it */
     status = rrcl_pcall(L, rrcl_call_pushed, job);
     if (status != 0)
         rrcl_keep_error(L, state, rrcl_error_place(state), status);
@@ -3297,9 +3277,10 @@ static int rrcl_call(rrcl_calling *job)
    runs. Returns whether it is such a call. */
 static int rrcl_call_existing(rrcl_state *state, rrc_object *callback, size_t n, rrc_object *const *args, int *status)
 {
-    lua_State *L = rrcl_begin_call(state);
+    lua_State *L = rrcl_caller(state);
     int top, is_there;
     size_t i;
+    rrc_lua_drop_error(state->heap);
     if (L == NULL || callback == NULL || n > 1000 || !rrcl_has_room(L, (int)n + 2))
         return 0;
     top = lua_gettop(L);
@@ -3324,7 +3305,6 @@ static int rrcl_call_existing(rrcl_state *state, rrc_object *callback, size_t n,
 static void rrcl_fill_call(rrcl_calling *job, rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args)
 {
     memset(job, 0, sizeof *job);
-    job->heap = heap;
     job->state = (rrcl_state *)rrc_userdata(heap);
     job->callback = callback;
     job->n = n;
@@ -3350,29 +3330,15 @@ RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *da
     return rrcl_call(&job);
 }
 
-/* Make the results of a format 0. If the format is wrong, the call raises an error that says so. */
-static void rrcl_set_format(rrcl_calling *job, const char *format, va_list list)
-{
-    job->format = format;
-    va_copy(job->list, list);
-    job->is_wrong = !rrcl_empty_results(job, 0);
-    va_end(job->list);
-}
-
-/* Call what is in job, with this format and what belongs to it. */
+/* Call what is in job, with this format and what belongs to it: see rrcl_empty_results. */
 static int rrcl_call_format(rrcl_calling *job, const char *format, va_list list)
 {
     int status;
-    rrcl_set_format(job, format, list);
     va_copy(job->list, list);
     status = rrcl_call(job);
     va_end(job->list);
-    if (status != 0 && !job->is_wrong) {
-        job->format = format;
-        va_copy(job->list, list);
-        rrcl_empty_results(job, 1);
-        va_end(job->list);
-    }
+    if (status != 0 && !job->is_wrong)
+        rrcl_empty_results(job, format, list, 1);
     return status;
 }
 
@@ -3383,6 +3349,7 @@ RRC_LUA_API int rrc_lua_callf(rrc_heap *heap, rrc_object *callback, const char *
     int status;
     rrcl_fill_call(&job, heap, callback, 0, NULL);
     va_start(list, format);
+    rrcl_empty_results(&job, format, list, 0);
     status = rrcl_call_format(&job, format, list);
     va_end(list);
     return status;
@@ -3439,26 +3406,13 @@ static int rrcl_get_member(lua_State *L)
     return 1;
 }
 
-/* The argument 2 must be a value for this member. Raises. */
-static void rrcl_check_value(lua_State *L, const rrc_lua_member *member)
+/* The argument 2 as a whole number, which fits an int if it is to. Raises. */
+static lua_Integer rrcl_check_whole(lua_State *L, int is_int)
 {
-    switch (member->kind) {
-    case 'i': case 'I': case 'n':
-        luaL_checknumber(L, 2);
-        if (member->kind != 'n' && !rrcl_is_whole(L, 2, member->kind == 'i'))
-            luaL_argerror(L, 2, lua_pushfstring(L, "integer expected, got %s", lua_tostring(L, 2)));
-        break;
-    case 't':
-        if (!lua_isnil(L, 2))
-            luaL_checkstring(L, 2);
-        break;
-    case 'f':
-        rrc_lua_check_callback(L, 2);
-        break;
-    default:
-        if (member->cls != NULL && !lua_isnil(L, 2))
-            rrc_lua_check(L, 2, member->cls);
-    }
+    luaL_checknumber(L, 2);
+    if (!rrcl_is_whole(L, 2, is_int))
+        luaL_argerror(L, 2, lua_pushfstring(L, "integer expected, got %s", lua_tostring(L, 2)));
+    return lua_tointeger(L, 2);
 }
 
 static int rrcl_set_member(lua_State *L)
@@ -3466,14 +3420,19 @@ static int rrcl_set_member(lua_State *L)
     rrc_object *ob;
     void *place;
     const rrc_lua_member *member = rrcl_check_member(L, &ob, &place);
-    rrcl_check_value(L, member);
     switch (member->kind) {
-    case 'b': *(int *)place = lua_toboolean(L, 2);                                              break;
-    case 'i': *(int *)place = (int)lua_tointeger(L, 2);                                         break;
-    case 'I': *(lua_Integer *)place = lua_tointeger(L, 2);                                      break;
-    case 'n': *(lua_Number *)place = lua_tonumber(L, 2);                                        break;
-    default:  rrcl_store(L, rrcl_state_of(rrcl_to_proxy(L, 1))->heap, 2, ob, member->offset);   break;
+    case 'b': *(int *)place = lua_toboolean(L, 2);                  return 0;
+    case 'i': *(int *)place = (int)rrcl_check_whole(L, 1);          return 0;
+    case 'I': *(lua_Integer *)place = rrcl_check_whole(L, 0);       return 0;
+    case 'n': *(lua_Number *)place = luaL_checknumber(L, 2);        return 0;
+    case 'f': rrc_lua_check_callback(L, 2);                         break;
+    default:
+        if (member->kind == 't' && !lua_isnil(L, 2))
+            luaL_checkstring(L, 2);
+        else if (member->cls != NULL && !lua_isnil(L, 2))
+            rrc_lua_check(L, 2, member->cls);
     }
+    rrcl_store(L, rrcl_state_of(rrcl_to_proxy(L, 1))->heap, 2, ob, member->offset);
     return 0;
 }
 
@@ -3503,7 +3462,7 @@ RRC_LUA_API int rrc_lua_emit(lua_State *L, rrc_object *sender, size_t offset, co
     luaL_checkstack(L, 4, "too many arguments");
     rrcl_fill_call(&job, heap, *rrcl_object_at(sender, offset), 1, &sender);    /* (finalizers can set another one) */
     va_start(list, format);
-    rrcl_set_format(&job, format, list);
+    rrcl_empty_results(&job, format, list, 0);
     if (job.is_wrong)
         luaL_error(L, "rrc_lua_emit: \"%s\" is no format", format);
     rrc_lua_push(L, heap, job.callback);
@@ -3529,17 +3488,6 @@ RRC_LUA_API int rrc_lua_emit(lua_State *L, rrc_object *sender, size_t offset, co
 }
 
 /* ---- references of a method ---- */
-
-/* Raise the error of a protected call, with the place in the script as for any error of a method. */
-static int rrcl_raise_again(lua_State *L, int status)
-{
-    if (status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING && !rrcl_has_position(lua_tostring(L, -1))) {
-        luaL_where(L, 1);
-        lua_insert(L, -2);
-        lua_concat(L, 2);
-    }
-    return lua_error(L);
-}
 
 typedef struct rrcl_scope {
     rrc_lua_scoped function;
@@ -3572,13 +3520,6 @@ RRC_LUA_API int rrc_lua_scope(lua_State *L, rrc_heap *heap, rrc_lua_scoped funct
 
 /* ---- collection ---- */
 
-/* Do pending work: at most max units (0: all). */
-static void rrcl_run_pending(rrcl_state *state, size_t max)
-{
-    state->in_slots++;
-    rrcl_end_run(state, rrc_run_pending(state->heap, max), max);
-}
-
 /* One of Lua's cycles has ended, or a step: is there to be another step? */
 static void rrcl_decide_on_step(rrcl_state *state)
 {
@@ -3601,7 +3542,7 @@ static int rrcl_step(rrcl_state *state)
     rrcl_step_state before = state->step;
     int code;
     rrcl_begin_step(state);
-    state->searches = SIZE_MAX;
+    state->searches = INT_MAX;
     state->in_step++;
     code = rrc_closed_step(state->heap);
     state->in_step--;
@@ -3614,30 +3555,19 @@ static int rrcl_step(rrcl_state *state)
     return code;
 }
 
-/* Search as many shards as the slice may, if there are such that a slice could not search. */
-static void rrcl_search_shards(rrcl_state *state)
-{
-    for (; state->must_search > 0 && state->searches > 0; state->must_search--)
-        if (!rrcl_is_revived(state, state->must_search - 1)) {
-            rrcl_revive(state, state->must_search - 1);
-            state->searches--;
-        }
-}
-
 /* While the header looks for deaths, it roots what the dead owned, and each of these values can be in another shard. So
    it gets few units at a time, and the slice ends when enough has been searched. (This part of a step takes at most two
    units for each slot.) Returns the units done. */
 static size_t rrcl_do_units(rrcl_state *state, size_t max)
 {
     size_t units = 0, part, done;
-    state->searched = 0;
     do {
         int looks = max > 0 && state->step.units < 2 * (size_t)state->slot_count;
         part = looks && max - units > RRCL_UNITS_OF_A_LOOK ? RRCL_UNITS_OF_A_LOOK : max > 0 ? max - units : 0;
         done = rrc_closed_work(state->heap, part);
         units += done;
         state->step.units += done;
-    } while (done >= part && units < max && state->searched < RRCL_SEARCHES);
+    } while (done >= part && units < max && state->searches > -RRCL_SEARCHES);
     return units;
 }
 
@@ -3653,8 +3583,10 @@ static int rrcl_slice(rrcl_state *state, size_t max)
     if (step.stage != RRCL_STEP_OPEN)
         rrcl_begin_step(state);
     rrc_closed_get_stats(state->heap, &before);
-    state->searches = max > 0 ? 1 + max / RRCL_UNITS_OF_A_SEARCH : SIZE_MAX;
-    rrcl_search_shards(state);
+    state->searches = max > 0 && max < INT_MAX ? 1 + (int)max / RRCL_UNITS_OF_A_SEARCH : INT_MAX;
+    for (; state->must_search > 0 && state->searches > 0; state->must_search--)
+        if (!rrcl_is_revived(state, state->must_search - 1))
+            rrcl_revive(state, state->must_search - 1);
     state->in_step++;
     units = rrcl_do_units(state, max);
     state->in_step--;
@@ -3769,17 +3701,6 @@ static void rrcl_find_lost_proxy(void *arg, rrc_cell *cell)
         rrc_cell_unlink(state->heap, cell);
 }
 
-/* Lua 5.1 cannot tell, and each full collection starts it again. */
-static int rrcl_is_running(lua_State *L)
-{
-#ifdef LUA_GCISRUNNING
-    return lua_gc(L, LUA_GCISRUNNING, 0);
-#else
-    (void)L;
-    return 1;
-#endif
-}
-
 static void rrcl_collect(void *userdata)
 {
     rrcl_state *state = (rrcl_state *)userdata;
@@ -3842,11 +3763,11 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
 }
 
 /* Wrappers go by collections at once only. So such a collection follows a script's collectgarbage(), and any cycle of
-   Lua's if enough cycles have passed since the last one, or the number of wrappers has doubled. If it frees less than an
-   eighth of them, more cycles pass before the next one: twice as many each time. A __gc of a sentinel makes it. From 5.4
-   on a finalizer cannot collect, and the next call that allocates does. (Not in the cycle after one, as Lua 5.1 goes on
+   Lua's if enough cycles have passed since the last one, or the number of wrappers has doubled. If it frees less than
+   an eighth of them, twice as many cycles pass before the next one. A __gc of a sentinel makes it. From 5.4 on a
+   finalizer cannot collect, and the next call that allocates does. (Not in the cycle after one, as Lua 5.1 goes on
    with another cycle in the same collectgarbage(). Not while lua_close finalizes all: Lua 5.1 and LuaJIT would unload
-   the module inside the collection, which would return to code that is not there any more.) Raises. */
+   the module inside the collection, which would return to code that is gone.) Raises. */
 static void rrcl_collect_wrappers(lua_State *L, rrcl_state *state)
 {
     size_t before = state->wrappers;
@@ -3881,9 +3802,8 @@ static void rrcl_native_bytes(void *userdata, ptrdiff_t change)
     }
 }
 
-/* What is new since the last cycle, beyond as much as Lua has, and half of what C had
-   then, is told to Lua as if it had allocated it: in portions, as this calls the
-   collector. Half, as some of what C had was garbage that nobody knew of yet. */
+/* What is new since the last cycle, beyond as much as Lua has, and half of what C had then (some of that was garbage),
+   is told to Lua as if it had allocated it: in portions, as this calls the collector. */
 static void rrcl_tell_native(lua_State *L, rrcl_state *state)
 {
     size_t limit = (size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10, over;
@@ -3906,17 +3826,15 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
 }
 
 /* Lua begins a cycle when its memory has doubled since the last one. Garbage of both heaps is still there then: a step
-   has to tell of it, the next cycle finalizes the proxies, which keeps what they refer to, and the one after that frees
-   all. Lua takes it for live memory, and would wait longer with each cycle. So where one of 64 slots is new since
-   the last cycle, the next one begins when memory has grown by a fifth. (Of live memory, which Lua
-   cannot know, as our tables have room for what was there before.) Then garbage of two cycles waits: if L is live, and
-   Lua's memory grows by a share f from one cycle to the next, it has at most L * (1 + f) / (1 - 2 * f).
-   Nothing of a cycle is done by the call that asks for it: Lua does it in its own steps, of which the next one
-   comes with the next allocation. Lua 5.4 goes through a cycle while its memory grows by a hundredth. The others
-   take their time, so that each call asks for a step.
-   In the generational mode of 5.4 and 5.5 all that can be asked for is a young collection. If the clock has not ticked
-   in it, the next call makes a full one. So does Lua in that mode, in one piece. (A cycle that has ticked already when it
-   is asked for, and is counted after that, was not the one that was asked for.) */
+   has to tell of it, the next cycle finalizes the proxies, which keeps what they refer to, and the one after that
+   frees all. Lua takes it for live memory, and would wait longer with each cycle. So where one of 64 slots is new
+   since the last cycle, the next one begins when live memory has grown by a fifth. Then garbage of two cycles waits:
+   if L is live, and Lua's memory grows by a share f from one cycle to the next, it has at most L * (1 + f) / (1 - 2 *
+   f). Nothing of a cycle is done by the call that asks for it: Lua does it in its own steps, from the next allocation
+   on. Lua 5.4 goes through a cycle while its memory grows by a hundredth. The others take their time, so that each
+   call asks for a step. In the generational mode all that can be asked for is a young collection. If the clock has not
+   ticked in it, the next call makes a full one. (A cycle that has ticked already when it is asked for, and is counted
+   after that, was not the one that was asked for.) */
 #define RRCL_GROWTH 5
 #define RRCL_NEW_SLOTS 64
 
@@ -3955,16 +3873,12 @@ static void rrcl_pace(lua_State *L, rrcl_state *state)
     lua_gc(L, LUA_GCRESTART, 0);
 }
 
-/* The first __gc of any sentinel that sees that a cycle has ended counts it, and makes the next main one if the slot is
-   still empty: calls between the marking and that __gc find it empty, too, and may have made one. (That one lives until
-   the next cycle.) See rrcl_sees_end.
-   While there are steps, the first sentinel makes others, which are not in the slot, and so does each of these: all
-   together do a step at the end of the cycle, in short calls. Those that died and wait for their __gc count: in 5.4 a
-   collection for lack of memory, in a __gc, leaves them to later ones. They
-   are made there, and Lua finalizes what is newer first: so a step comes after the deaths of the objects that were
-   made in the cycle. But Lua calls hundreds of finalizers in a row, which can be a whole step. So where a step takes
-   long, and the last cycle saw many new objects, the first sentinel makes no others: the calls that make objects pay
-   for the step. */
+/* While there are steps, the first sentinel of a cycle makes others, which are not in the slot, and so does each of
+   these: all together do a step at the end of the cycle, in short calls. (Those that died and wait for their __gc
+   count: in 5.4 a collection for lack of memory, in a __gc, leaves them to later ones.) Lua finalizes what is newer
+   first: so a step comes after the deaths of the objects that were made in the cycle. But Lua calls hundreds of
+   finalizers in a row, which can be a whole step. So where a step takes long, and the last cycle saw many new objects,
+   the first sentinel makes no others: the calls that make objects pay for the step. */
 static void rrcl_push_sentinel(lua_State *L, rrcl_state *state)
 {
     rrcl_push_canary(L, state, RRCL_SENTINEL_SLOT);
@@ -3991,14 +3905,6 @@ static int rrcl_more_sentinels(lua_State *L)
         lua_settop(L, 1);
     }
     return 0;
-}
-
-/* Has there been a step a few cycles ago? */
-static int rrcl_is_busy(const rrcl_state *state)
-{
-    rrc_closed_stats stats;
-    rrc_closed_get_stats(state->heap, &stats);
-    return stats.mirror_cycles < RRCL_BUSY_CYCLES;
 }
 
 /* Make a main sentinel if the slot has none. (If memory is lacking, another call does.) */
@@ -4030,6 +3936,7 @@ static int rrcl_sentinel_gc(lua_State *L)
 {
     rrcl_state *state = rrcl_open_state(L);
     size_t units = RRCL_UNITS_OF_A_SENTINEL;
+    rrc_closed_stats stats;
     int is_first, is_full;
     if (state == NULL)
         return 0;
@@ -4055,7 +3962,10 @@ static int rrcl_sentinel_gc(lua_State *L)
     rrcl_let_go_of_closed(L, state);
     rrcl_work(state, units);
     rrcl_run_backlog_in_gc(L, state);
-    if (state->hidden != NULL && !state->calls_pay && (state->step.stage == RRCL_STEP_OPEN || rrcl_is_busy(state)))
+    if (state->hidden == NULL)
+        return 0;
+    rrc_closed_get_stats(state->heap, &stats);
+    if (!state->calls_pay && (state->step.stage == RRCL_STEP_OPEN || stats.mirror_cycles < RRCL_BUSY_CYCLES))
         rrcl_try(L, rrcl_more_sentinels, state);
     if (state->hidden != NULL && is_first && !state->is_collecting && state->wrappers > 0) {
         state->must_collect |= state->wait == 0 || (is_full && state->wait < state->next_wait)
@@ -4067,16 +3977,8 @@ static int rrcl_sentinel_gc(lua_State *L)
     return 0;
 }
 
-/* C functions may have returned that used what is closed. */
-static void rrcl_end_closing(lua_State *L, rrcl_state *state)
-{
-    rrcl_let_go_of_closed(L, state);
-    rrcl_work(state, 0);
-}
-
-/* A step that was begun at the end of a cycle is paid for by the calls that look. It takes about ten units for each slot,
-   and so it ends when less than a sixteenth of the slots is new. Lua begins the next cycle later. So that cycle finds
-   what the step let go, as it would if all of the step were done at once. */
+/* A step that was begun at the end of a cycle is paid for by the calls that look. It ends when less than a sixteenth of
+   the slots is new, before Lua begins the next cycle, which finds what the step let go. */
 static void rrcl_catch_up(lua_State *L, rrcl_state *state, int looks)
 {
     if (state->closed_count > 0)
@@ -4103,11 +4005,7 @@ static void rrcl_free_tables(rrcl_state *state)
     (void)RRC_LUA_REALLOC(state->buckets, 0);
     (void)RRC_LUA_REALLOC(state->revived, 0);
     (void)RRC_LUA_REALLOC(state->closed, 0);
-    state->buckets = NULL;
-    state->closed = NULL;
-    state->closed_count = state->closed_size = 0;
-    state->revived = NULL;
-    state->slot_count = state->shard_count = 0;
+    state->closed_count = 0;
 }
 
 /* Proxies and sentinels that are left do nothing from now on: on Lua 5.1 and LuaJIT their
@@ -4182,23 +4080,6 @@ static void rrcl_part_all(lua_State *L, rrcl_state *state)
               || after.finalizable != before.finalizable) && --rounds > 0);
 }
 
-/* The state is being closed. The proxies find out when they are used. */
-static void rrcl_close_state(lua_State *L, rrcl_closer *closer)
-{
-    rrcl_state *state = closer->state;
-    if (state != NULL && !state->is_ending)
-        rrcl_part_all(L, state);
-    if (closer->state == NULL)
-        return;
-    rrcl_disarm(L, state);
-    closer->is_closed = 1;
-    closer->state = NULL;
-    state->hidden = state->caller = NULL;
-    state->is_kept = rrcl_can_be_known(L, state);
-    rrcl_free_tables(state);
-    rrcl_end_heap(state);                   /* the state goes with it, now or later */
-}
-
 /* From now on Lua unloads no module. It has those that `require` has loaded in the registry: in userdata with the
    metatable _LOADLIB (5.1, LuaJIT), or in a list whose __gc unloads them. */
 static void rrcl_keep_modules(lua_State *L)
@@ -4230,9 +4111,20 @@ static void rrcl_keep_modules(lua_State *L)
 static int rrcl_end(lua_State *L, rrcl_closer *closer)
 {
     lua_Debug caller;
-    if (closer == NULL || (closer->state == NULL && !closer->is_closed))
+    rrcl_state *state = closer != NULL ? closer->state : NULL;
+    if (closer == NULL || (state == NULL && !closer->is_closed))
         return 0;                           /* the state could not be opened */
-    rrcl_close_state(L, closer);
+    if (state != NULL && !state->is_ending)
+        rrcl_part_all(L, state);
+    if (closer->state != NULL) {
+        rrcl_disarm(L, state);
+        closer->is_closed = 1;              /* the proxies find out when they are used */
+        closer->state = NULL;
+        state->hidden = state->caller = NULL;
+        state->is_kept = rrcl_can_be_known(L, state);
+        rrcl_free_tables(state);
+        rrcl_end_heap(state);               /* the state goes with it, now or later */
+    }
     if (lua_getstack(L, 1, &caller))
         rrcl_keep_modules(L);
     return 0;
@@ -4399,20 +4291,13 @@ RRC_LUA_API void rrc_lua_close(lua_State *L)
 
 /* ---- the module `rawrefcount` ---- */
 
-/* Push a whole number. Where Lua has integers it is one of them, and prints as 3, not as 3.0. */
-#if LUA_VERSION_NUM >= 503
-#define RRCL_PUSH_COUNT(L, n) lua_pushinteger(L, (lua_Integer)(n))
-#else
-#define RRCL_PUSH_COUNT(L, n) lua_pushnumber(L, (lua_Number)(n))
-#endif
-
 static int rrcl_script_collect(lua_State *L)
 {
     rrc_heap *heap = rrc_lua_heap(L);
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
     if (!state->is_collecting)
         state->in_order = lua_toboolean(L, 1);
-    RRCL_PUSH_COUNT(L, rrc_lua_collect(L, heap));
+    lua_pushinteger(L, (lua_Integer)rrc_lua_collect(L, heap));
     return 1;
 }
 
@@ -4442,7 +4327,7 @@ static int rrcl_script_stats(lua_State *L)
     if (rrc_get_stats(heap, &stats) != RRC_OK || rrc_closed_get_stats(heap, &closed) != RRC_OK)
         return luaL_error(L, "the heap is closed");
     lua_newtable(L);
-#define RRCL_FIELD(name, value) (RRCL_PUSH_COUNT(L, value), lua_setfield(L, -2, name))
+#define RRCL_FIELD(name, value) (lua_pushinteger(L, (lua_Integer)(value)), lua_setfield(L, -2, name))
     RRCL_FIELD("objects", stats.objects);
     RRCL_FIELD("proxies", rrcl_count_proxies(state, &stats));
     RRCL_FIELD("values", stats.p_old + stats.p_young - state->wrappers);
