@@ -1411,7 +1411,7 @@ static void rrcl_check_steps(const rrcl_state *state)
 }
 
 /* A value or node that is being finalized, or reached from what is, has lost its slot but is still a key of OWNERS:
-   give all of them in a shard their slots back. While the sentinel of now is in its slot, that need not be done again. */
+   give all of them in a shard their slots back. (While this sentinel is in its slot, nothing else is lost.) */
 static void rrcl_revive(rrcl_state *state, uint32_t shard)
 {
     lua_State *hidden = state->hidden;
@@ -1500,10 +1500,9 @@ RRC_LUA_API int rrc_lua_is_value(rrc_heap *heap, const rrc_object *ob)
 RRC_LUA_API const char *rrc_lua_string(rrc_heap *heap, const rrc_object *ob, size_t *size)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    int is_value = state->hidden != NULL && rrc_lua_is_value(heap, ob);
-    const rrc_cell *cell = is_value ? ((const rrcl_value *)(const void *)ob)->cell : NULL;
+    const rrc_cell *cell = rrc_lua_is_value(heap, ob) ? ((const rrcl_value *)(const void *)ob)->cell : NULL;
     const char *result = NULL;
-    if (cell == NULL)
+    if (cell == NULL || state->hidden == NULL)
         return NULL;
     rrcl_get(state, RRCL_VALUES, rrcl_slot_of(cell));
     if (lua_type(state->hidden, -1) == LUA_TSTRING)     /* the slot holds it */
@@ -2063,12 +2062,11 @@ static void rrcl_push_properties(lua_State *L, const rrc_lua_class *cls, int bas
     }
     for (; property != NULL && property->name != NULL; property++) {
         lua_CFunction function = table == RRCL_GETTERS ? property->get : property->set;
-        lua_pushstring(L, property->name);
         if (function != NULL)
             lua_pushcfunction(L, function);
         else
             lua_pushnil(L);
-        lua_rawset(L, -3);
+        lua_setfield(L, -2, property->name);
     }
     rrcl_set_members(L, cls, table);
 }
@@ -3068,23 +3066,28 @@ typedef struct rrcl_calling {
     int                status;
 } rrcl_calling;
 
-/* Push the arguments of a format, up to its results. */
-static void rrcl_push_arguments(lua_State *L, rrcl_calling *job)
+/* Push the arguments of a format, up to its results. L NULL: go past them. Returns whether all letters are known. */
+static int rrcl_push_arguments(lua_State *L, rrcl_calling *job)
 {
     const char *text;
+#define RRCL_ARGUMENT(type, push) { type x = va_arg(job->list, type); if (L != NULL) push; }
     for (; *job->format != '\0' && *job->format != '>'; job->format++) {
-        luaL_checkstack(L, 3, "too many arguments");
+        if (L != NULL)
+            luaL_checkstack(L, 3, "too many arguments");
         switch (*job->format) {
-        case 'o': rrc_lua_push(L, job->state->heap, va_arg(job->list, rrc_object *));              break;
-        case 'b': lua_pushboolean(L, va_arg(job->list, int));                               break;
-        case 'i': lua_pushinteger(L, va_arg(job->list, int));                               break;
-        case 'I': lua_pushinteger(L, va_arg(job->list, lua_Integer));                       break;
-        case 'n': lua_pushnumber(L, va_arg(job->list, lua_Number));                         break;
-        case 's': lua_pushstring(L, va_arg(job->list, const char *));                       break;
-        default:  text = va_arg(job->list, const char *);
-                  lua_pushlstring(L, text, va_arg(job->list, size_t));                      break;
+        case 'o': RRCL_ARGUMENT(rrc_object *, rrc_lua_push(L, job->state->heap, x))     break;
+        case 'b': RRCL_ARGUMENT(int, lua_pushboolean(L, x))                             break;
+        case 'i': RRCL_ARGUMENT(int, lua_pushinteger(L, x))                             break;
+        case 'I': RRCL_ARGUMENT(lua_Integer, lua_pushinteger(L, x))                     break;
+        case 'n': RRCL_ARGUMENT(lua_Number, lua_pushnumber(L, x))                       break;
+        case 's': RRCL_ARGUMENT(const char *, lua_pushstring(L, x))                     break;
+        case 'l': text = va_arg(job->list, const char *);
+                  RRCL_ARGUMENT(size_t, lua_pushlstring(L, text, x))                    break;
+        default:  return 0;
         }
     }
+#undef RRCL_ARGUMENT
+    return 1;
 }
 
 /* Is the value at index a whole number, which fits an int if it is to? */
@@ -3109,61 +3112,40 @@ static lua_Integer rrcl_integer_result(lua_State *L, int index, int is_int)
     return lua_tointeger(L, index);
 }
 
-/* Store the results, from `index` on. */
-static void rrcl_take_results(lua_State *L, rrcl_calling *job, int index)
-{
-    const char *letter;
-    for (letter = job->format; *letter != '\0'; letter++, index++)
-        switch (*letter) {
-        case 'o': *va_arg(job->list, rrc_object **) = rrc_lua_ref(L, job->state->heap, index);     break;
-        case 'b': *va_arg(job->list, int *) = lua_toboolean(L, index);                      break;
-        case 'i': *va_arg(job->list, int *) = (int)rrcl_integer_result(L, index, 1);        break;
-        case 'I': *va_arg(job->list, lua_Integer *) = rrcl_integer_result(L, index, 0);     break;
-        default:
-            if (!lua_isnumber(L, index))
-                rrcl_bad_result(L, index, "number");
-            *va_arg(job->list, lua_Number *) = lua_tonumber(L, index);
-        }
-}
-
-/* Go past the arguments of a format, and make the results 0. has_values: they were stored before an error. Returns
+/* Store the results, from index 2 on. L NULL: make them 0; has_values: they were stored before an error. Returns
    whether all letters are known. */
-static int rrcl_zero_results(rrcl_calling *job, int has_values)
+static int rrcl_take_results(lua_State *L, rrcl_calling *job, int has_values)
 {
     const char *letter = job->format;
     rrc_object **place;
-    for (; *letter != '\0' && *letter != '>'; letter++)
-        switch (*letter) {
-        case 'o':           (void)va_arg(job->list, rrc_object *);      break;
-        case 'b': case 'i': (void)va_arg(job->list, int);               break;
-        case 'I':           (void)va_arg(job->list, lua_Integer);       break;
-        case 'n':           (void)va_arg(job->list, lua_Number);        break;
-        case 's':           (void)va_arg(job->list, const char *);      break;
-        case 'l':           (void)va_arg(job->list, const char *);
-                            (void)va_arg(job->list, size_t);            break;
-        default:            return 0;
-        }
-    for (letter += *letter == '>'; *letter != '\0'; letter++)
+    int index = 2;
+    for (letter += *letter == '>'; *letter != '\0'; letter++, index++)
         switch (*letter) {
         case 'o':
             place = va_arg(job->list, rrc_object **);
             if (has_values && *place != NULL)
                 rrc_decref(job->state->heap, *place);
-            *place = NULL;
+            *place = L != NULL ? rrc_lua_ref(L, job->state->heap, index) : NULL;
             break;
-        case 'b': case 'i': *va_arg(job->list, int *) = 0;              break;
-        case 'I':           *va_arg(job->list, lua_Integer *) = 0;      break;
-        case 'n':           *va_arg(job->list, lua_Number *) = 0;       break;
-        default:            return 0;
+        case 'b': *va_arg(job->list, int *) = L != NULL && lua_toboolean(L, index);                         break;
+        case 'i': *va_arg(job->list, int *) = L != NULL ? (int)rrcl_integer_result(L, index, 1) : 0;        break;
+        case 'I': *va_arg(job->list, lua_Integer *) = L != NULL ? rrcl_integer_result(L, index, 0) : 0;     break;
+        case 'n':
+            if (L != NULL && !lua_isnumber(L, index))
+                rrcl_bad_result(L, index, "number");
+            *va_arg(job->list, lua_Number *) = L != NULL ? lua_tonumber(L, index) : 0;
+            break;
+        default: return 0;
         }
     return 1;
 }
 
+/* Make the results of a format 0, and look whether it is wrong: then the call raises an error that says so. */
 static void rrcl_empty_results(rrcl_calling *job, const char *format, va_list list, int has_values)
 {
     job->format = format;
     va_copy(job->list, list);
-    job->is_wrong = !rrcl_zero_results(job, has_values);    /* the call raises an error that says so */
+    job->is_wrong = !rrcl_push_arguments(NULL, job) || !rrcl_take_results(NULL, job, has_values);
     va_end(job->list);
 }
 
@@ -3214,7 +3196,7 @@ static void rrcl_call_value(lua_State *L, rrcl_calling *job)
 {
     int n = lua_gettop(L) - 2, results = 0;
     if (job->format != NULL && *job->format == '>')
-        results = (int)strlen(++job->format);
+        results = (int)strlen(job->format + 1);
     luaL_checkstack(L, results, "too many results");
     if (lua_isthread(L, 2)) {
         rrcl_resume(L, n);
@@ -3252,7 +3234,7 @@ static int rrcl_call_pushed(lua_State *L)
         rrcl_push_arguments(L, job);
     rrcl_call_value(L, job);
     if (job->format != NULL && job->status == 0)
-        rrcl_take_results(L, job, 2);
+        rrcl_take_results(L, job, 0);
     return 0;
 }
 
@@ -3334,6 +3316,7 @@ RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *da
 static int rrcl_call_format(rrcl_calling *job, const char *format, va_list list)
 {
     int status;
+    job->format = format;
     va_copy(job->list, list);
     status = rrcl_call(job);
     va_end(job->list);

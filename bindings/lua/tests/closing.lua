@@ -41,3 +41,6 @@ if newproxy then
 else
   last = setmetatable({}, { __gc = finalize })
 end
+
+-- (If a sweep is at work when Lua 5.1 closes a state, a collection in a finalizer can last for ever.)
+if _VERSION == "Lua 5.1" and not jit then collectgarbage() end
