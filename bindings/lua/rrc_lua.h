@@ -920,7 +920,6 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
     state->slot_count = shard * RRCL_SHARD + size;
 }
 
-/* Can a cell be made at once? */
 static int rrcl_has_room_for_cell(const rrcl_state *state)
 {
     unsigned number = rrc_cell_reserve(state->heap);
@@ -1007,7 +1006,6 @@ RRC_LUA_API lua_State *rrc_lua_state(rrc_heap *heap)
 
 /* ---- errors that are kept ---- */
 
-/* Keep the error of a rrcl_pcall. */
 static void rrcl_keep_error(lua_State *L, rrcl_state *state, int place, int status)
 {
     if (state->hidden == NULL) {
@@ -1626,7 +1624,6 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, ui
     return NULL;
 }
 
-static void rrcl_run_backlog_in_gc(lua_State *L, rrcl_state *state);
 static void rrcl_catch_up(lua_State *L, rrcl_state *state, int looks);
 
 /* Called where Lua may run anything anyway. Only some of the calls, the first among them, look for what is seldom due. */
@@ -1830,14 +1827,12 @@ static void rrcl_watch(void *userdata, rrc_cell *cell)
     }
 }
 
-/* Nothing is rooted by the slot of the cell any more. */
 static void rrcl_drop_anchor(rrcl_state *state, const rrc_cell *cell)
 {
     lua_pushnil(state->hidden);
     rrcl_set(state, RRCL_ANCHORS, rrcl_slot_of(cell));
 }
 
-/* A value loses its cell. */
 static void rrcl_forget_value(rrcl_state *state, const rrc_cell *cell)
 {
     lua_State *hidden = state->hidden;
@@ -1882,10 +1877,10 @@ static void rrcl_forget(void *userdata, rrc_cell *cell)
 static int rrcl_pin(void *userdata, rrc_cell *cell, int on)
 {
     rrcl_state *state = (rrcl_state *)userdata;
-    const rrc_cell *link = cell->is_node ? (const rrc_cell *)rrc_to_obj(state->heap, cell->ob) : NULL;
     if (state->hidden == NULL)
         return on;
     if (!on) {
+        const rrc_cell *link = cell->is_node ? (const rrc_cell *)rrc_to_obj(state->heap, cell->ob) : NULL;
         if (link != NULL && rrcl_is_empty(state, rrcl_slot_of(link)))
             return 1;
         lua_pushnil(state->hidden);
@@ -2135,7 +2130,6 @@ static void rrcl_push_metatable(lua_State *L, const rrc_lua_class *cls, int base
     lua_setfield(L, meta, "__metatable");       /* what getmetatable gives a script */
 }
 
-/* Push the metatable with this number. */
 static void rrcl_get_metatable(lua_State *L, rrcl_state *state, int number)
 {
     lua_rawgeti(state->hidden, RRCL_CLASSES, number);
@@ -2570,7 +2564,20 @@ static rrcl_state *rrcl_open_state(lua_State *L)
     return closer != NULL ? closer->state : NULL;
 }
 
-static void rrcl_plan_cycle(rrcl_state *state);
+#define RRCL_NEW_SLOTS 64
+
+/* One of Lua's cycles has found what is dead, also of what is old: see rrcl_pace. */
+static void rrcl_plan_cycle(rrcl_state *state)
+{
+    int is_many = state->made >= state->used / RRCL_NEW_SLOTS;
+    state->calls_pay = state->used >= RRCL_MANY_SLOTS && state->made >= state->used / 16;
+    if (is_many || state->is_asked) {
+        state->is_paced = is_many;
+        state->made = 0;
+    }
+    state->next_kbytes = INT_MAX;
+    state->is_asked = 0;
+}
 
 /* Count a cycle that looks at what is old. */
 static void rrcl_read_clock(rrcl_state *state)
@@ -2587,6 +2594,12 @@ static void rrcl_push_canary(lua_State *L, rrcl_state *state, uint32_t slot)
     rrcl_new_userdata(L, 1);
     rrcl_get_metatable(L, state, RRCL_CANARY_CLASS(slot));
     lua_setmetatable(L, -2);
+}
+
+static void rrcl_push_sentinel(lua_State *L, rrcl_state *state)
+{
+    rrcl_push_canary(L, state, RRCL_SENTINEL_SLOT);
+    state->sentinels++;
 }
 
 /* Such a userdata becomes the canary in this slot. Raises. */
@@ -2646,6 +2659,30 @@ static void rrcl_root_wrappers(rrcl_state *state)
 {
     state->must_root = 0;
     rrc_cell_each(state->heap, rrcl_root_wrapper, state);
+}
+
+/* Is this __gc called by a script's collectgarbage(), which is a full collection? */
+static int rrcl_is_full_collection(lua_State *L, const rrcl_state *state)
+{
+    lua_Debug frame;
+    int is_full;
+    if (!rrcl_has_room(L, 2) || !lua_getstack(L, 1, &frame))
+        return 0;
+    lua_getinfo(L, "f", &frame);
+    is_full = state->collectgarbage != NULL && lua_topointer(L, -1) == state->collectgarbage;
+    lua_pop(L, 1);
+    if (is_full && lua_getlocal(L, &frame, 1) != NULL) {
+        is_full = lua_isnil(L, -1) || (lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "collect") == 0);
+        lua_pop(L, 1);
+    }
+    return is_full;
+}
+
+/* What a limit has left is done in a __gc of a script's full collection, whose first sentinel also makes a whole step. */
+static void rrcl_run_backlog_in_gc(lua_State *L, rrcl_state *state)
+{
+    if (state->hidden != NULL && state->has_backlog && rrcl_is_full_collection(L, state))
+        rrcl_run_pending(state, 0);
 }
 
 static int rrcl_proxy_gc(lua_State *L)
@@ -3104,7 +3141,6 @@ static void rrcl_bad_result(lua_State *L, int index, const char *wanted)
                lua_isnumber(L, index) ? lua_tostring(L, index) : rrcl_type_name(L, index));
 }
 
-/* The whole number at index. */
 static lua_Integer rrcl_integer_result(lua_State *L, int index, int is_int)
 {
     if (!rrcl_is_whole(L, index, is_int))
@@ -3584,24 +3620,6 @@ static int rrcl_slice(rrcl_state *state, size_t max)
     return after.mirror_steps != before.mirror_steps;
 }
 
-/* Is this __gc called by a script's collectgarbage(), which is a full collection? */
-static int rrcl_is_full_collection(lua_State *L, const rrcl_state *state)
-{
-    lua_Debug frame;
-    int is_full;
-    if (!rrcl_has_room(L, 2) || !lua_getstack(L, 1, &frame))
-        return 0;
-    lua_getinfo(L, "f", &frame);
-    is_full = state->collectgarbage != NULL && lua_topointer(L, -1) == state->collectgarbage;
-    lua_pop(L, 1);
-    if (is_full && lua_getlocal(L, &frame, 1) != NULL) {
-        is_full = lua_isnil(L, -1) || (lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "collect") == 0);
-        lua_pop(L, 1);
-    }
-    return is_full;
-}
-
-/* A step must begin after this. */
 static void rrcl_want_step(rrcl_state *state)
 {
     if (state->step.stage == RRCL_STEP_OPEN || state->in_step)
@@ -3621,13 +3639,6 @@ static void rrcl_work(rrcl_state *state, size_t max)
         rrcl_slice(state, max);
     }
     rrcl_run_pending(state, RRCL_UNITS_OF_PENDING);
-}
-
-/* What a limit has left is done in a __gc of a script's full collection, whose first sentinel also makes a whole step. */
-static void rrcl_run_backlog_in_gc(lua_State *L, rrcl_state *state)
-{
-    if (state->hidden != NULL && state->has_backlog && rrcl_is_full_collection(L, state))
-        rrcl_run_pending(state, 0);
 }
 
 RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap)
@@ -3650,8 +3661,6 @@ RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max)
     rrcl_run_pending(state, max);
     return has_ended;
 }
-
-static void rrcl_push_sentinel(lua_State *L, rrcl_state *state);
 
 /* The data is an int: -1 if Lua refused, as it does in finalizers of 5.4. */
 static int rrcl_full_collection(lua_State *L)
@@ -3819,20 +3828,6 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
    ticked in it, the next call makes a full one. (A cycle that has ticked already when it is asked for, and is counted
    after that, was not the one that was asked for.) */
 #define RRCL_GROWTH 5
-#define RRCL_NEW_SLOTS 64
-
-/* One of Lua's cycles has found what is dead, also of what is old. */
-static void rrcl_plan_cycle(rrcl_state *state)
-{
-    int is_many = state->made >= state->used / RRCL_NEW_SLOTS;
-    state->calls_pay = state->used >= RRCL_MANY_SLOTS && state->made >= state->used / 16;
-    if (is_many || state->is_asked) {
-        state->is_paced = is_many;
-        state->made = 0;
-    }
-    state->next_kbytes = INT_MAX;
-    state->is_asked = 0;
-}
 
 /* (Lua frees what is dead while calls come here, so that the least of what they see counts.) */
 static void rrcl_pace(lua_State *L, rrcl_state *state)
@@ -3856,18 +3851,6 @@ static void rrcl_pace(lua_State *L, rrcl_state *state)
     lua_gc(L, LUA_GCRESTART, 0);
 }
 
-/* While there are steps, the first sentinel of a cycle makes others, which are not in the slot, and so does each of
-   these: all together do a step at the end of the cycle, in short calls. (Those that died and wait for their __gc
-   count: in 5.4 a collection for lack of memory, in a __gc, leaves them to later ones.) Lua finalizes what is newer
-   first: so a step comes after the deaths of the objects that were made in the cycle. But Lua calls hundreds of
-   finalizers in a row, which can be a whole step. So where a step takes long, and the last cycle saw many new objects,
-   the first sentinel makes no others: the calls that make objects pay for the step. */
-static void rrcl_push_sentinel(lua_State *L, rrcl_state *state)
-{
-    rrcl_push_canary(L, state, RRCL_SENTINEL_SLOT);
-    state->sentinels++;
-}
-
 static int rrcl_new_sentinel(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
@@ -3876,6 +3859,12 @@ static int rrcl_new_sentinel(lua_State *L)
     return 0;
 }
 
+/* While there are steps, the first sentinel of a cycle makes others, which are not in the slot, and so does each of
+   these: all together do a step at the end of the cycle, in short calls. (Those that died and wait for their __gc
+   count: in 5.4 a collection for lack of memory, in a __gc, leaves them to later ones.) Lua finalizes what is newer
+   first: so a step comes after the deaths of the objects that were made in the cycle. But Lua calls hundreds of
+   finalizers in a row, which can be a whole step. So where a step takes long, and the last cycle saw many new objects,
+   the first sentinel makes no others: the calls that make objects pay for the step. */
 static int rrcl_more_sentinels(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
@@ -3897,7 +3886,6 @@ static void rrcl_need_sentinel(lua_State *L, rrcl_state *state)
         rrcl_try(L, rrcl_new_sentinel, state);
 }
 
-/* One of Lua's cycles has ended. */
 static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
 {
     rrc_stats stats;
@@ -3996,8 +3984,7 @@ static void rrcl_free_tables(rrcl_state *state)
 static void rrcl_disarm(lua_State *L, rrcl_state *state)
 {
     static const char *const names[] = { "__gc", "__index", "__newindex", "__tostring", "__close" };
-    size_t i, count = LUA_VERSION_NUM == 501 ? sizeof names / sizeof *names : 1;
-    int number;
+    int number, i, count = LUA_VERSION_NUM == 501 ? 5 : 1;
     for (number = 1; number <= state->class_count; number++) {
         rrcl_get_metatable(L, state, number);
         for (i = 0; i < count; i++) {
@@ -4029,7 +4016,6 @@ static int rrcl_can_be_known(lua_State *L, const rrcl_state *state)
     return 0;
 }
 
-/* Dissolve the link of a proxy. */
 static void rrcl_part_proxy(void *arg, rrc_cell *cell)
 {
     if (cell->tag == RRCL_IS_PROXY)
