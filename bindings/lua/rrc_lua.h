@@ -736,9 +736,7 @@ static uint32_t rrcl_hash(lua_State *L, int index)
             bits = bits * 31 + (unsigned char)text[i];
         break;
     }
-    case LUA_TBOOLEAN:
-        break;
-    default:
+    default:                                    /* NULL for booleans */
         bits = (uint64_t)(uintptr_t)lua_topointer(L, index);
     }
     return rrcl_hash_bits(bits);
@@ -889,10 +887,9 @@ static int rrcl_push_shard(lua_State *L, rrcl_state *state, uint32_t size, int i
 /* More slots: a new shard, or a first shard of twice the size. */
 static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
 {
-    uint32_t old_count = state->slot_count, shard = old_count / RRCL_SHARD, size = RRCL_SHARD, keys[2];
+    uint32_t old_count = state->slot_count, shard = old_count / RRCL_SHARD, keys[2];
+    uint32_t size = old_count == 0 ? 64 : old_count < RRCL_SHARD ? old_count * 2 : RRCL_SHARD;
     int is_new = shard == state->shard_count, top = lua_gettop(L), tables, i;
-    if (old_count < RRCL_SHARD)
-        size = old_count > 0 ? old_count * 2 : 64;
     luaL_checkstack(L, 8, NULL);
     tables = rrcl_push_shard(L, state, size, is_new);
     if (tables == 0)
@@ -2399,15 +2396,16 @@ static RRCI_COLD void rrcl_make_spare(lua_State *L, rrcl_state *state, rrc_objec
 {
     rrcl_spare_job job = { state, ob->ob_type };
     int status = rrcl_pcall(L, rrcl_new_spare, &job);
-    if (status == 0 && state->hidden != NULL)
+    int is_closed = state->hidden == NULL && (status == 0 || status == RRCL_NO_STACK);
+    if (status == 0 && !is_closed)
         return;
-    if (state->hidden == NULL && (status == 0 || status == RRCL_NO_STACK)) {
-        lua_pushliteral(L, "this Lua state is being closed");
-    } else if (status == RRCL_NO_STACK) {       /* a new string could make finalizers run, which would raise */
+    if (status == RRCL_NO_STACK && !is_closed) {        /* a new string could make finalizers run, which would raise */
         lua_pushvalue(state->hidden, RRCL_NO_STACK_ERROR);
         lua_xmove(state->hidden, L, 1);
     }
     rrc_decref(state->heap, ob);
+    if (is_closed)
+        luaL_error(L, "this Lua state is being closed");
     lua_error(L);
 }
 
