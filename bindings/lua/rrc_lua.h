@@ -519,7 +519,7 @@ enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS, RRCL_FALLBACK, RRCL_INFO = 
 
 #define RRCL_NAME "rawrefcount"
 
-/* Buckets of values in a block of memory: see rrcl_cell_of_value. */
+/* Buckets of values in a block of memory: see rrcl_find_value. */
 #define RRCL_BUCKETS 1024u
 
 /* The tag of a cell: does OWNERS have what it has, or is that a proxy, or in a box (see rrcl_push_box)? */
@@ -561,7 +561,7 @@ typedef struct rrcl_state {
     lua_State  *main;               /* the main thread, which lives as long as the state; NULL: unknown */
     uint32_t   *revived;            /* for each shard, the era in which its OWNERS was searched: see rrcl_revive */
     uint32_t    shard_count;
-    uint32_t  **buckets;            /* blocks of them: see rrcl_cell_of_value */
+    uint32_t  **buckets;            /* blocks of them: see rrcl_find_value */
     uint32_t    bucket_count, in_buckets;
     rrcl_canary sentinel, ticker;
     int         searches;           /* of shards, that this slice may still do: see rrcl_is_live */
