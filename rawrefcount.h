@@ -5079,14 +5079,13 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
 
 /* ---- collections ---- */
 
-#define RRCI_NEEDS_STEPS "the collector of this host is closed: call rrc_closed_step of rrc_closed.h"
-
-/* Begin a trace function, if it may be called. Returns a code. */
-static int rrci_begin_trace(rrc_heap *heap, unsigned group, rrci_state state, const char *function)
+/* Begin a function of an open host's collection, if it may be called. Returns a code. */
+static int rrci_begin_function(rrc_heap *heap, unsigned group, rrci_state state, const char *function)
 {
     int code = rrci_gate(heap, group, function);
     if (code == RRC_OK && heap->layer != NULL)
-        code = rrci_error(heap, RRC_EPHASE, function, NULL, NULL, RRCI_NEEDS_STEPS);
+        code = rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
+                          "the collector of this host is closed: call rrc_closed_step of rrc_closed.h");
     if (code == RRC_OK)
         heap->state = state;
     return code;
@@ -6075,7 +6074,7 @@ static int rrci_weigh_links(rrci_search *search)
 static int rrci_weigh_wrappers(rrci_search *search)
 {
     int found;
-    if (search->heap->tracked.wrappers == 0)
+    if (search->heap->tracked.wrappers == 0 || !search->with_host)
         return 0;
     found = search->heap->machine.searched && rrci_weigh_tracked(search);
     found |= rrci_weigh_links(search);
@@ -6480,7 +6479,7 @@ static int rrci_single(rrci_search *search)
         rrci_drain_gray(search);
         if (!search->ends)
             return rrci_has_gray(&heap->machine);
-        if (rrci_host_is_done(search) && !(search->with_host && rrci_weigh_wrappers(search)))
+        if (rrci_host_is_done(search) && !rrci_weigh_wrappers(search))
             heap->machine.stage = RRCI_VERDICT;
         break;
     default:                            /* RRCI_FINALIZABLE, RRCI_OWNED */
@@ -6528,7 +6527,7 @@ static void rrci_keep_at_once(rrci_search *search, rrci_stage stage, uintptr_t k
         rrci_begin_keeping(heap, stage, keeping);
         rrci_run_to(search, stage == RRCI_OWNED ? RRCI_ASIDE : RRCI_OWNED);
         heap->machine.keeping = 0;
-        if (!(search->with_host && rrci_weigh_wrappers(search)))
+        if (!rrci_weigh_wrappers(search))
             break;
         heap->machine.stage = RRCI_DRAIN;
         rrci_run_to(search, RRCI_VERDICT);
@@ -6746,6 +6745,8 @@ static void rrci_close_search(rrc_heap *heap, int is_open, const char *function)
 static void rrci_keep_whole_garbage(rrc_heap *heap, const char *function)
 {
     rrci_search search;
+    if (!heap->machine.searched || rrci_all_alive(heap))
+        return;
     rrci_begin_run(&search, heap, 1, function);
     search.ends = 1;
     heap->machine.stage = RRCI_DRAIN;
@@ -6951,7 +6952,7 @@ static RRCI_NOINLINE void rrci_trace_held_wrappers(rrc_heap *heap, int kind)
 RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
 {
     const char *function = "rrc_minor_collection_trace";
-    int code = rrci_begin_trace(heap, RRCI_MINOR_TRACE, RRCI_MINOR, function);
+    int code = rrci_begin_function(heap, RRCI_MINOR_TRACE, RRCI_MINOR, function);
     if (code != RRC_OK)
         return code;
     if (heap->machine.to_demote)
@@ -7020,7 +7021,7 @@ static int rrci_free_major(rrc_heap *heap, int stay, const char *function)
 
 static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
 {
-    int code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
+    int code = rrci_begin_function(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
     rrci_finish_marking(heap, is_early, !rrci_is_started(heap) && rrci_wants_search(heap), function);
@@ -7042,7 +7043,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
 RRC_API int rrc_links_moved(rrc_heap *heap)
 {
     const char *function = "rrc_links_moved";
-    int code = rrci_begin_trace(heap, RRCI_MUTATES, RRCI_MAJOR, function);
+    int code = rrci_begin_function(heap, RRCI_MUTATES, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
     rrci_sweep_all(heap, function);
@@ -7054,24 +7055,21 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
 RRC_API int rrc_major_collection_start(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_start";
-    int code = rrci_gate(heap, RRCI_MAJOR_START, function);
+    int code = rrci_begin_function(heap, RRCI_MAJOR_START, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
-    if (heap->layer != NULL)
-        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, RRCI_NEEDS_STEPS);
-    if (!heap->desc.incremental)
-        return rrci_error(heap, RRC_EDESC, function, NULL, NULL, "rrc_desc.incremental is 0");
-    if (heap->rest == RRCI_ENDING)
-        return RRC_OK;
-    if (!rrci_wants_search(heap) && heap->machine.alive > 0)
-        rrci_reset_scratch(heap);       /* there were reports before rrc_gc_disable */
-    if (heap->machine.to_demote) {              /* not in ROOTS: a link that becomes young then can be passed over */
-        heap->state = RRCI_MAJOR;
-        rrci_demote(heap);
+    if (!heap->desc.incremental) {
+        code = rrci_error(heap, RRC_EDESC, function, NULL, NULL, "rrc_desc.incremental is 0");
+    } else if (heap->rest != RRCI_ENDING) {
+        if (!rrci_wants_search(heap) && heap->machine.alive > 0)
+            rrci_reset_scratch(heap);   /* there were reports before rrc_gc_disable */
+        if (heap->machine.to_demote)    /* not in ROOTS: a link that becomes young then can be passed over */
+            rrci_demote(heap);
+        rrci_begin_machine(heap, rrci_wants_search(heap));
+        heap->rest = RRCI_STARTED;
     }
-    rrci_begin_machine(heap, rrci_wants_search(heap));
-    heap->state = heap->rest = RRCI_STARTED;
-    return RRC_OK;
+    heap->state = heap->rest;
+    return code;
 }
 
 /* May a slice be done, and is there anything to do? */
@@ -7153,10 +7151,8 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap)
         rrci_work_slice(heap, SIZE_MAX, function);
         return RRC_OK;
     }
-    if (heap->machine.searched && !rrci_all_alive(heap)) {
-        heap->state = RRCI_MAJOR;
-        rrci_keep_whole_garbage(heap, function);
-    }
+    heap->state = RRCI_MAJOR;
+    rrci_keep_whole_garbage(heap, function);
     heap->state = RRCI_KEPT;
     return RRC_OK;
 }
@@ -7836,24 +7832,26 @@ static size_t rrci_most_marked(const rrc_heap *heap)
     return RRCI_MOST_MARKED + 8 * rrci_count_left(heap);
 }
 
-/* Part the objects of this list that only their links hold: all of them, or those that are watched. */
+/* Part the objects of P or O links that only these hold: all of them, or those that are watched. */
 static void rrci_part_idle(rrc_heap *heap, int kind, int are_watched)
 {
-    rrci_list *list = &heap->links.list[kind];
-    size_t i;
-    for (i = list->count; i-- > 0;) {
-        rrc_object *ob;
-        if (i >= list->count)
-            continue;                   /* a hook has dropped other references */
-        if (i >= RRCI_AHEAD)
-            RRCI_PREFETCH_TO_WRITE(rrci_at(list, i - RRCI_AHEAD)->ob);
-        ob = rrci_at(list, i)->ob;
-        if (!rrci_is_linked_ob(ob) || rrc_refcnt(ob) != 0 || rrci_awaits_search(heap, ob)
-            || (are_watched && RRC_REFCNT(ob) >= 0))
-            continue;                   /* (what was cleared, and is referred to, is watched, too) */
-        if (are_watched)
-            RRC_REFCNT(ob) &= INTPTR_MAX;
-        rrci_dissolve(heap, rrci_spot_at(list, i), 1, "rrc_heap_free");
+    for (; kind < RRCI_LISTS; kind += RRCI_YOUNG) {
+        rrci_list *list = &heap->links.list[kind];
+        size_t i;
+        for (i = list->count; i-- > 0;) {
+            rrc_object *ob;
+            if (i >= list->count)
+                continue;               /* a hook has dropped other references */
+            if (i >= RRCI_AHEAD)
+                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i - RRCI_AHEAD)->ob);
+            ob = rrci_at(list, i)->ob;
+            if (!rrci_is_linked_ob(ob) || rrc_refcnt(ob) != 0 || rrci_awaits_search(heap, ob)
+                || (are_watched && RRC_REFCNT(ob) >= 0))
+                continue;               /* (what was cleared, and is referred to, is watched, too) */
+            if (are_watched)
+                RRC_REFCNT(ob) &= INTPTR_MAX;
+            rrci_dissolve(heap, rrci_spot_at(list, i), 1, "rrc_heap_free");
+        }
     }
 }
 
@@ -7875,10 +7873,8 @@ static void rrci_end_links(rrc_heap *heap, int *rounds_left)
 {
     rrci_do_last(heap, rounds_left);
     rrci_part_idle(heap, RRCI_O_OLD, 0);
-    rrci_part_idle(heap, RRCI_O_YOUNG, 0);
     rrci_do_last(heap, rounds_left);
     rrci_part_idle(heap, RRCI_P_OLD, 0);
-    rrci_part_idle(heap, RRCI_P_YOUNG, 0);
     rrci_do_last(heap, rounds_left);
 }
 
@@ -7889,20 +7885,18 @@ static void rrci_end_links(rrc_heap *heap, int *rounds_left)
    collection without roots is cleared in the order of PEP 442. So there is a marking for each object on the longest
    path of owners through the host, at most. */
 
-/* Watch the objects of this list that only their links hold, and that nobody owns. Returns their number. */
+/* Watch the objects of P or O links that only these hold, and that nobody owns. Returns their number. */
 static size_t rrci_watch_owners(rrc_heap *heap, int kind)
 {
-    const rrci_list *list = &heap->links.list[kind];
-    size_t n = 0, i;
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = rrci_at(list, i)->ob;
-        if (i + RRCI_AHEAD < list->count)
-            RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_AHEAD)->ob);
-        if (!rrci_is_linked_ob(ob) || rrc_refcnt(ob) != 0)
+    const rrci_link *link;
+    size_t n = 0, i = 0;
+    int at = kind;
+    while ((link = rrci_next_link(heap, &at, &i)) != NULL) {
+        if (((at ^ kind) & RRCI_O) != 0 || !rrci_is_linked_ob(link->ob) || rrc_refcnt(link->ob) != 0)
             continue;
-        RRC_REFCNT(ob) &= INTPTR_MAX;   /* (a watch may have outlived its search) */
-        if (!rrci_awaits_search(heap, ob) && RRC_HOST_SURVIVOR(heap, rrci_at(list, i)->p) == NULL) {
-            RRC_REFCNT(ob) |= INTPTR_MIN;
+        RRC_REFCNT(link->ob) &= INTPTR_MAX;     /* (a watch may have outlived its search) */
+        if (!rrci_awaits_search(heap, link->ob) && RRC_HOST_SURVIVOR(heap, link->p) == NULL) {
+            RRC_REFCNT(link->ob) |= INTPTR_MIN;
             n++;
         }
     }
@@ -7960,8 +7954,7 @@ static void rrci_let_wait(rrc_heap *heap)
    Returns whether that was anything. (An owner with a finalizer is like any other: its dealloc calls the finalizer.) */
 static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const char *function)
 {
-    static const int kinds[2] = { RRCI_O_OLD, RRCI_P_OLD };
-    int k, searches = rrci_count_tracked(heap) > 0;
+    int kind = RRCI_O_OLD, searches = rrci_count_tracked(heap) > 0;
     size_t before = rrci_progress(heap), n = 0;
     ptrdiff_t objects = heap->counters.objects;
     if (heap->machine.alive > 0)
@@ -7973,8 +7966,7 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
     rrci_finish_marking(heap, 0, searches, function);
     heap->state = RRCI_MAJOR;
 #ifndef RRC_NO_CYCLES
-    if (heap->machine.searched && !rrci_all_alive(heap))
-        rrci_keep_whole_garbage(heap, function);
+    rrci_keep_whole_garbage(heap, function);
     if (orders == RRCI_BY_OWNERS && heap->machine.searched) {
         rrci_reset_scratch(heap);
     } else if (heap->machine.searched && !rrci_all_alive(heap)) {
@@ -7983,15 +7975,15 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
     }
 #endif
     rrci_end_machine(heap);
-    for (k = 0; orders == RRCI_BY_OWNERS && n == 0 && k < 2; k++)
-        n = rrci_watch_owners(heap, kinds[k]) + rrci_watch_owners(heap, kinds[k] + RRCI_YOUNG);
+    if (orders == RRCI_BY_OWNERS)
+        n = rrci_watch_owners(heap, kind);
+    if (orders == RRCI_BY_OWNERS && n == 0)
+        n = rrci_watch_owners(heap, kind = RRCI_P_OLD);
     heap->machine.plan = RRCI_UNDECIDED;
     heap->state = RRCI_ENDING;
     heap->desc.mark_from_c(heap->desc.userdata, 0);
-    if (n > 0) {
-        rrci_part_idle(heap, kinds[k - 1], 1);
-        rrci_part_idle(heap, kinds[k - 1] + RRCI_YOUNG, 1);
-    }
+    if (n > 0)
+        rrci_part_idle(heap, kind, 1);
     rrci_do_last(heap, rounds_left);
     return heap->counters.objects != objects || rrci_progress(heap) != before;
 }

@@ -98,7 +98,7 @@ control a_pause_leaves_scratch_words dict "$(in_function rrci_pause_slices '/rrc
 control roots_of_some_links_only dict "$(in_function rrci_single 's/ && !rrci_next_links(heap)//')"
 
 # Wrappers.
-control wrappers_are_not_weighed_again dict "$(in_function rrci_single 's/ && !(search->with_host && rrci_weigh_wrappers(search))//')"
+control wrappers_are_not_weighed_again dict "$(in_function rrci_single 's/ && !rrci_weigh_wrappers(search)//')"
 control links_of_wrappers_are_not_weighed dict "$(in_function rrci_weigh_wrappers 's/found |= rrci_weigh_links(search);//')"
 control foreign_references_do_not_hold_garbage dict "$(in_function rrci_weigh_waiting 's/rrci_absolve_all(heap, ob);/;/')"
 control foreign_references_are_no_roots dict "$(in_function rrci_trace_held_wrappers 's/rrci_outside(heap, link->ob) > 0/0/')"
