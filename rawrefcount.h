@@ -5166,8 +5166,6 @@ typedef struct rrci_sweeper {
     size_t      dead, buried;
 } rrci_sweeper;
 
-/* ---- what debug builds check of the hooks ---- */
-
 static void rrci_not_marked(rrc_heap *heap, const rrci_link *link, const char *function)
 {
     rrci_error(heap, RRC_EHOOK, function, link->ob, link->p, "C holds ob, so that p was given to trace, but survivor "
@@ -5223,8 +5221,6 @@ static void rrci_check_distinct(rrc_heap *heap, const rrci_list *list, const cha
                        "survivor gave this address for two host objects that have P links");
     }
 }
-
-/* ---- sweeps ---- */
 
 /* May one more change be made in the dictionary? If not, it is off. */
 static int rrci_may_change_dict(rrci_sweeper *sweeper)
@@ -6580,12 +6576,6 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
     heap->state = state;
 }
 
-/* May a search for cycles be made now, and could it find any? */
-static int rrci_can_search(const rrc_heap *heap)
-{
-    return !heap->machine.is_disabled && heap->tracked.walking == 0 && rrci_count_tracked(heap) > 0;
-}
-
 /* Have enough objects come and gone since the last search, or enough collections gone by? */
 static int rrci_is_search_due(const rrc_heap *heap)
 {
@@ -6598,9 +6588,10 @@ static int rrci_is_search_due(const rrc_heap *heap)
    before a search would be lost if they were ignored. */
 static int rrci_wants_search(rrc_heap *heap)
 {
+    int finds_any = !heap->machine.is_disabled && heap->tracked.walking == 0 && rrci_count_tracked(heap) > 0;
     if (heap->machine.plan == RRCI_UNDECIDED)
-        heap->machine.plan = rrci_can_search(heap) && rrci_is_search_due(heap) ? RRCI_SEARCH : RRCI_NO_SEARCH;
-    return heap->machine.plan == RRCI_SEARCH && rrci_can_search(heap);
+        heap->machine.plan = finds_any && rrci_is_search_due(heap) ? RRCI_SEARCH : RRCI_NO_SEARCH;
+    return heap->machine.plan == RRCI_SEARCH && finds_any;
 }
 
 #define RRCI_MOST_SEARCH_EVERY 64
@@ -6928,7 +6919,6 @@ static void rrci_mark_without_cycles(rrc_heap *heap, const char *function)
 #define rrci_has_kept(heap, function) 1
 #define rrci_aside_slice(heap, max) ((void)0)
 #define rrci_close_search(heap, is_open, function) ((void)(is_open))
-#define rrci_end_in_slices(heap, function) ((void)0)
 #define rrci_all_alive(heap) 1
 #define rrci_reset_scratch(heap) ((void)0)
 #define rrci_end_machine(heap) ((void)0)
@@ -7155,17 +7145,6 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap)
     rrci_keep_whole_garbage(heap, function);
     heap->state = RRCI_KEPT;
     return RRC_OK;
-}
-
-/* The heap ends: give the collection in slices up, or finish it after its verdict. */
-static void rrci_end_in_slices(rrc_heap *heap, const char *function)
-{
-    if (rrci_is_started(heap)) {
-        rrci_pause_slices(heap);
-    } else if (rrci_is_sweeping(heap)) {
-        rrci_work_slice(heap, SIZE_MAX, function);
-        rrc_major_collection_sweep(heap, 0);
-    }
 }
 
 /* ---- garbage in rrc_run_pending ----
@@ -7618,17 +7597,6 @@ RRC_API int rrc_gc_disable(rrc_heap *heap)
     return rrci_gc_switch(heap, 0);
 }
 
-static void rrci_end_walk(rrc_heap *heap)
-{
-    int kind;
-    if (--heap->tracked.walking > 0)
-        return;
-    heap->tracked.walked = 0;
-    heap->tracked.waiting_holes = 0;
-    for (kind = rrci_is_searching(&heap->machine) ? RRCI_WEAKREFS : RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
-        rrci_fill_holes(heap, &heap->tracked.list[kind], (uintptr_t)kind);
-}
-
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg)
 {
     size_t counts[RRCI_GC_LISTS], i;
@@ -7639,7 +7607,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         rrci_error(heap, RRC_ENULL, "rrc_gc_visit_objects", NULL, NULL, "callback is NULL");
         return;
     }
-    if (heap->tracked.walking++ == 0)        /* from here to rrci_end_walk, removed objects leave holes */
+    if (heap->tracked.walking++ == 0)        /* from here to the end of the walk, removed objects leave holes */
         heap->tracked.walked = rrci_count_waiting(heap)
                              + (heap->machine.searched ? 2 * heap->tracked.list[RRCI_TRACKED].count : 0);
     if (heap->tracked.walking == 1 && heap->tracked.walked > 0
@@ -7660,7 +7628,12 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
             go_on = callback(ob, arg);
             rrc_decref(heap, ob);
         }
-    rrci_end_walk(heap);
+    if (--heap->tracked.walking > 0)
+        return;
+    heap->tracked.walked = 0;
+    heap->tracked.waiting_holes = 0;
+    for (kind = rrci_is_searching(&heap->machine) ? RRCI_WEAKREFS : RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
+        rrci_fill_holes(heap, &heap->tracked.list[kind], (uintptr_t)kind);
 }
 
 /* ---- all at once ---- */
@@ -8113,7 +8086,14 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
                    "called from a dealloc, a hook or a callback; the heap was not freed");
         return SIZE_MAX;
     }
-    rrci_end_in_slices(heap, function);
+#ifndef RRC_NO_CYCLES
+    if (rrci_is_started(heap)) {
+        rrci_pause_slices(heap);
+    } else if (rrci_is_sweeping(heap)) {
+        rrci_work_slice(heap, SIZE_MAX, function);
+        rrc_major_collection_sweep(heap, 0);
+    }
+#endif
     if (RRCI_LISTENS(heap))
         heap->layer->end(heap);
     heap->state = heap->rest = RRCI_ENDING;
