@@ -6745,14 +6745,15 @@ static void rrci_keep_whole_garbage(rrc_heap *heap, const char *function)
     rrci_keep_at_once(&search, RRCI_OWNED, RRCI_GC_OWNED);
 }
 
-/* Garbage whose link is still there after all: the host has marked its p since the search. New garbage begins at the
-   indices `first`. */
+/* Garbage whose link is still there after all: the host has marked its p since the search. In each list, new garbage
+   begins at index first[kind]. */
 static void rrci_return_late(rrc_heap *heap, const size_t *first)
 {
-    const rrci_list *list = &heap->tracked.list[RRCI_WEAKREFS];
     size_t i;
-    for (; list < &heap->tracked.list[RRCI_GC_LISTS]; list++, first++)
-        for (i = list->count; i-- > *first;) {
+    int kind;
+    for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++) {
+        const rrci_list *list = &heap->tracked.list[kind];
+        for (i = list->count; i-- > first[kind];) {
             rrc_object *ob;
             if (i >= list->count)
                 continue;               /* it has returned with another one */
@@ -6760,16 +6761,17 @@ static void rrci_return_late(rrc_heap *heap, const size_t *first)
             if (rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0)
                 rrci_absolve_all(heap, ob);
         }
+    }
 }
 
 /* The free function of a major collection, when the search has ended. */
 static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
 {
-    size_t first[RRCI_GC_LISTS - RRCI_WEAKREFS];
+    size_t first[RRCI_GC_LISTS];
     rrci_search search;
     int kind;
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
-        first[kind - RRCI_WEAKREFS] = heap->tracked.list[kind].count;
+        first[kind] = heap->tracked.list[kind].count;
     heap->machine.not_searched++;
     if (heap->machine.searched == 1) {
         rrci_begin_search(&search, heap, 0, function);
