@@ -1610,7 +1610,7 @@ typedef struct rrci_letter {
                    is freed. Deallocs wait until it has ended.
    RRCI_ENDING     rrc_heap_free runs. The same holds as in RRCI_MUTATOR, but when heap->waiting.orders is not set any
                    more, no link holds its object: one whose count is its bare bias is parted from p, and waits in the
-                   queue. An object that has left the queue has RRCI_TAG_LEFT in its link field, as long as it lives
+                   queue. An object that has left the queue has RRCI_LEFT_QUEUE in its link field, as long as it lives
                    and has no link.
    RRCI_MINOR      A function of a minor collection is running. Only this function changes links.
    RRCI_COPYING    The trace call of a minor collection has traced the p of each young P link that C holds.
@@ -1696,7 +1696,7 @@ typedef enum rrci_news {
     RRCI_NEWS_LET_GO,           /* C has dropped its last reference to it, and a link holds it */
     RRCI_NEWS_WEIGHED,          /* the search has seen it first, and it is not watched: the layer begins its watch */
     RRCI_NEWS_PARTING,          /* a P link is about to be dissolved, and p is there */
-    RRCI_NEWS_UNLINKED,
+    RRCI_NEWS_UNLINKED,         /* the layer can take a reference that RRCI_NEWS_KEEP_NO_MORE takes back */
     RRCI_NEWS_UNTRACKING,       /* it is about to be untracked */
     RRCI_NEWS_ASIDE,            /* it is garbage, or kept for it, and is about to wait */
     RRCI_NEWS_RETURNED,         /* it waits no more */
@@ -1793,7 +1793,7 @@ typedef struct rrci_waiting {
     rrc_object   *later;            /* objects that wait for their dealloc, each with one reference, as in the
                                        queue; threaded through their link fields: see rrci_defer */
     size_t        later_count;
-    size_t        left;             /* in RRCI_ENDING: objects with RRCI_TAG_LEFT */
+    size_t        left;             /* in RRCI_ENDING: objects with RRCI_LEFT_QUEUE */
     char          parts_wrappers;   /* ... no foreign cycle is left that a tp_clear could break: the wrappers go, too */
     char          orders;           /* ... the order is being asked: links still hold. See rrci_order */
     size_t        quota;            /* while running: the units that may still be spent, see rrc_run_pending */
@@ -2042,6 +2042,17 @@ static inline int rrci_gate(const rrc_heap *heap, unsigned group, const char *fu
     if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && heap->state <= RRCI_ENDING))
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "called from a hook, a tp_traverse or a writeproc");
     return RRC_OK;
+}
+
+/* The same for a function of the mutator that needs ob. */
+static inline int rrci_gate_ob(const rrc_heap *heap, rrc_object *ob, const char *function)
+{
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if (ob == NULL)
+        return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
+    return rrci_is_freed(ob) ? rrci_error(heap, RRC_EFREED, function, ob, NULL, "") : RRC_OK;
 }
 
 /* Is a dealloc, pending work, a walk or a step running? Then garbage is neither searched nor cleared. */
@@ -3095,6 +3106,11 @@ RRCI_ALWAYS_INLINE void rrci_drop_link(rrc_heap *heap, rrci_spot spot)
         rrci_remove(heap, spot.list, spot.index);
 }
 
+static int rrci_is_odd(rrc_gcref p)
+{
+    return ((uintptr_t)p & 1) != 0;
+}
+
 /* Find ob's link in this list without a dictionary. */
 static int rrci_look_for_ob(rrci_list *list, const rrc_object *ob, rrci_spot *spot)
 {
@@ -3105,33 +3121,30 @@ static int rrci_look_for_ob(rrci_list *list, const rrc_object *ob, rrci_spot *sp
     return 0;
 }
 
-/* Only the first search of a long list makes an optional dictionary, and not in a collection. If there is none, because
-   the list is short or memory is lacking, the list is searched from its beginning. */
-static int rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob, rrci_spot *spot)
-{
-    rrci_dict *dict = &list->dict;
-    if (!dict->on && list->count > RRCI_AHEAD && !RRCI_HAS_PLACES(heap) && !rrci_in_collection(heap)
-        && rrci_dict_reserve(heap, dict, list->count) == RRC_OK)
-        rrci_dict_fill(list, 0);
-    if (!dict->on)
-        return rrci_look_for_ob(list, ob, spot);
-    dict->asked = 1;
-    return rrci_dict_find(list, RRC_LINK(ob), ob, spot);
-}
-
 /* Find the link of ob, whose link field is not NULL. Returns 0 if it has none. (The maker of a link may have forgotten
-   the bias, and the link field of a static object may have a marker.) */
+   the bias, and the link field of a static object may have a marker.) Only the first search of a long list makes an
+   optional dictionary, and not in a collection. If there is none, because the list is short or memory is lacking, the
+   list is searched from its beginning. */
 static int rrci_find_link(rrc_heap *heap, rrc_object *ob, rrci_spot *spot)
 {
     rrci_list *list = &heap->links.list[RRCI_LISTS];
-    if (RRCI_UNLIKELY(RRCI_HAS_PLACES(heap)) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
-        && RRC_LINK(ob) != heap->links.marker) {
+    if (RRC_LINK(ob) == heap->links.marker || rrci_is_odd(RRC_LINK(ob)))
+        return 0;
+    if (RRCI_UNLIKELY(RRCI_HAS_PLACES(heap)) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY) {
         spot->list = rrci_look_in_place(heap, RRC_LINK(ob), &spot->index);
         return spot->list != NULL;
     }
-    while (list-- > heap->links.list)
-        if (list->count > 0 && rrci_find_ob(heap, list, ob, spot))
+    while (list-- > heap->links.list) {
+        rrci_dict *dict = &list->dict;
+        if (list->count == 0)
+            continue;
+        if (!dict->on && list->count > RRCI_AHEAD && !RRCI_HAS_PLACES(heap) && !rrci_in_collection(heap)
+            && rrci_dict_reserve(heap, dict, list->count) == RRC_OK)
+            rrci_dict_fill(list, 0);
+        dict->asked = 1;
+        if (dict->on ? rrci_dict_find(list, RRC_LINK(ob), ob, spot) : rrci_look_for_ob(list, ob, spot))
             return 1;
+    }
     return 0;
 }
 
@@ -3147,20 +3160,16 @@ static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
     return link != NULL ? link->ob : NULL;
 }
 
-/* The ob of p's P link in a heap with places, or NULL. */
-static RRCI_NOINLINE rrc_object *rrci_from_place(rrc_heap *heap, rrc_gcref p)
-{
-    size_t index;
-    const rrci_list *list = rrci_look_in_place(heap, p, &index);
-    return list != NULL && ((list - heap->links.list) & RRCI_O) == 0 ? rrci_at(list, index)->ob : NULL;
-}
-
-/* ... in a heap with young links or with places. */
+/* The ob of p's P link in a heap with young links or with places, or NULL. */
 static RRCI_NOINLINE rrc_object *rrci_from_young(rrc_heap *heap, rrc_gcref p)
 {
+    const rrci_list *list;
     rrc_object *ob;
-    if (RRCI_HAS_PLACES(heap))
-        return rrci_from_place(heap, p);
+    size_t index;
+    if (RRCI_HAS_PLACES(heap)) {
+        list = rrci_look_in_place(heap, p, &index);
+        return list != NULL && ((list - heap->links.list) & RRCI_O) == 0 ? rrci_at(list, index)->ob : NULL;
+    }
     ob = rrci_ob_of(&heap->links.list[RRCI_P_YOUNG], p);
     return ob != NULL ? ob : rrci_ob_of(&heap->links.list[RRCI_P_OLD], p);
 }
@@ -3189,13 +3198,14 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
 /* ---- the queue ---- */
 
 /* Debug builds know of an object with a debug head whether it is in the queue. */
-static void rrci_note_queued(const rrc_heap *heap, rrc_object *ob, int is_queued)
+static void rrci_note_queued(rrc_object *ob, int is_queued)
 {
 #ifdef RRC_DEBUG
-    if (!rrci_is_freed(ob) && rrci_has_gc_head(ob) && rrci_check_maker(heap, ob) == RRC_OK)
+    if (!rrci_is_freed(ob) && rrci_has_gc_head(ob)
+        && (rrci_debug_head_of(ob)->is.cookie | 1) == rrci_debug_cookie(ob))
         rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob) ^ (uintptr_t)is_queued;
 #else
-    (void)heap, (void)ob, (void)is_queued;
+    (void)ob, (void)is_queued;
 #endif
 }
 
@@ -3211,7 +3221,7 @@ RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
     queue->tail->queue.ob[queue->tail_index++] = ob;
     queue->count++;
     heap->stats.pending_bytes += rrci_bytes_of(heap, ob);
-    rrci_note_queued(heap, ob, 1);
+    rrci_note_queued(ob, 1);
 }
 
 /* The place of the object behind the n oldest ones. n is less than queue->count, and than a chunk. */
@@ -3222,7 +3232,40 @@ static rrc_object **rrci_queued_at(const rrci_queue *queue, size_t n)
                                      : &queue->head->queue.next->queue.ob[index - RRCI_CHUNK_QUEUED];
 }
 
-/* Take out the oldest object, or return NULL. */
+/* ---- the link field ----
+   The link field of an ob is NULL, its p, or the marker of rrc_mark_deallocating. All of these are
+   even. (So are the addresses that a search or rrc_check puts there.) An odd word is the header's own,
+   and its low two bits say what it holds. */
+
+#define RRCI_DEFERRED   ((uintptr_t)1)      /* ob is in heap->waiting.later: the next object of that list, plus this */
+#define RRCI_LEFT_QUEUE ((uintptr_t)3)      /* in RRCI_ENDING: ob has left the queue, and has no link */
+
+/* The object after ob in heap->waiting.later. */
+static rrc_object *rrci_next_deferred(rrc_object *ob)
+{
+    return (rrc_object *)((uintptr_t)RRC_LINK(ob) - RRCI_DEFERRED);
+}
+
+/* Does ob wait for its dealloc in heap->waiting.later? */
+static int rrci_is_deferred(rrc_object *ob)
+{
+    return ((uintptr_t)RRC_LINK(ob) & 3) == RRCI_DEFERRED;
+}
+
+/* Has ob left the queue while rrc_heap_free runs? If it goes on living, C holds it. */
+static int rrci_has_left(const rrc_heap *heap, rrc_object *ob)
+{
+    return heap->rest == RRCI_ENDING && (uintptr_t)RRC_LINK(ob) == RRCI_LEFT_QUEUE;
+}
+
+/* Set ob's link field to NULL. ob has no link. */
+static void rrci_empty_link_field(rrc_heap *heap, rrc_object *ob)
+{
+    heap->waiting.left -= (size_t)rrci_has_left(heap, ob);
+    RRC_LINK(ob) = NULL;
+}
+
+/* Take the oldest object off the queue, or return NULL. The caller owns its reference. */
 static rrc_object *rrci_dequeue(rrc_heap *heap)
 {
     rrci_queue *queue = &heap->waiting.queue;
@@ -3239,65 +3282,9 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
         rrci_give_chunk(&heap->memory, chunk);
     }
     heap->stats.pending_bytes -= rrci_bytes_of(heap, ob);
-    rrci_note_queued(heap, ob, 0);
-    return ob;
-}
-
-/* ---- the link field ----
-   The link field of an ob is NULL, its p, or the marker of rrc_mark_deallocating. All of these are
-   even. (So are the addresses that a search or rrc_check puts there.) An odd word is the header's own,
-   and its low two bits say what it holds. */
-
-#define RRCI_TAG_MASK     ((uintptr_t)3)
-#define RRCI_TAG_DEFERRED ((uintptr_t)1)    /* ob is in heap->waiting.later: the next object of that list */
-#define RRCI_TAG_LEFT     ((uintptr_t)3)    /* in RRCI_ENDING: ob has left the queue, and has no link */
-
-static int rrci_is_odd(rrc_gcref p)
-{
-    return ((uintptr_t)p & 1) != 0;
-}
-
-static rrc_gcref rrci_tagged(const void *address, uintptr_t tag)
-{
-    return (rrc_gcref)((uintptr_t)address | tag);
-}
-
-static int rrci_has_tag(rrc_object *ob, uintptr_t tag)
-{
-    return ((uintptr_t)RRC_LINK(ob) & RRCI_TAG_MASK) == tag;
-}
-
-/* The object after ob in heap->waiting.later. */
-static rrc_object *rrci_next_deferred(rrc_object *ob)
-{
-    return (rrc_object *)((uintptr_t)RRC_LINK(ob) & ~RRCI_TAG_MASK);
-}
-
-/* Does ob wait for its dealloc in heap->waiting.later? */
-static int rrci_is_deferred(rrc_object *ob)
-{
-    return rrci_has_tag(ob, RRCI_TAG_DEFERRED);
-}
-
-/* Has ob left the queue while rrc_heap_free runs? If it goes on living, C holds it. */
-static int rrci_has_left(const rrc_heap *heap, rrc_object *ob)
-{
-    return heap->rest == RRCI_ENDING && rrci_has_tag(ob, RRCI_TAG_LEFT);
-}
-
-/* Set ob's link field to NULL. ob has no link. */
-static void rrci_empty_link_field(rrc_heap *heap, rrc_object *ob)
-{
-    heap->waiting.left -= (size_t)rrci_has_left(heap, ob);
-    RRC_LINK(ob) = NULL;
-}
-
-/* Take the oldest object off the queue, or return NULL. The caller owns its reference. */
-static rrc_object *rrci_take_queued(rrc_heap *heap)
-{
-    rrc_object *ob = rrci_dequeue(heap);
-    if (heap->rest == RRCI_ENDING && ob != NULL && RRC_LINK(ob) == NULL) {
-        RRC_LINK(ob) = rrci_tagged(NULL, RRCI_TAG_LEFT);
+    rrci_note_queued(ob, 0);
+    if (heap->rest == RRCI_ENDING && RRC_LINK(ob) == NULL) {
+        RRC_LINK(ob) = (rrc_gcref)RRCI_LEFT_QUEUE;
         heap->waiting.left++;
     }
     return ob;
@@ -3334,55 +3321,37 @@ RRCI_ALWAYS_INLINE int rrci_is_wrapper(const rrc_heap *heap, rrc_object *ob)
     return RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap)) && RRC_TYPE(ob) != NULL && RRC_TYPE(ob)->tp_outside != NULL;
 }
 
-/* A wrapper that rrc_new did not make is counted when it gets its first link, and each later one. */
-RRCI_ALWAYS_INLINE int rrci_is_counted_by_link(rrc_object *ob)
-{
-    const rrc_type *type = RRC_TYPE(ob);
-    return type != NULL && type->tp_outside != NULL;
-}
+/* More references than visits can explain, also if there are more of them by then. */
+#define RRCI_INEXPLICABLE (INTPTR_MAX / 16)
 
-/* Call tp_outside. It may return a wrong number. */
-static intptr_t rrci_call_outside(rrc_heap *heap, rrc_object *ob)
-{
-    intptr_t count;
-    RRCI_BEGIN_HOOK(heap);
-    count = RRC_TYPE(ob)->tp_outside(heap, ob);
-    RRCI_END_HOOK(heap);
-    return count;
-}
-
-static int rrci_outside_error(rrc_heap *heap, const char *function, rrc_object *ob, intptr_t count)
+/* The number of references to a wrapper's foreign object that are not the wrapper's own; 0 if ob is no wrapper;
+   RRCI_INEXPLICABLE if tp_outside returns a wrong number. */
+static RRCI_NOINLINE intptr_t rrci_ask_outside(rrc_heap *heap, rrc_object *ob, const char *function)
 {
 #ifndef RRC_NO_STDIO
     char detail[100];
-    snprintf(detail, sizeof detail, "it returned %lld; the object counts as held", (long long)count);
 #else
     const char *detail = "the object counts as held";
-    (void)count;
 #endif
-    return rrci_error(heap, RRC_EOUTSIDE, function, ob, NULL, detail);
-}
-
-/* The number of references to a wrapper's foreign object that are not the wrapper's own; 0 if ob is no wrapper. */
-static RRCI_NOINLINE intptr_t rrci_ask_outside(rrc_heap *heap, rrc_object *ob)
-{
-    intptr_t count = rrci_is_wrapper(heap, ob) ? rrci_call_outside(heap, ob) : 0;
+    intptr_t count;
+    if (!rrci_is_wrapper(heap, ob))
+        return 0;
+    RRCI_BEGIN_HOOK(heap);
+    count = RRC_TYPE(ob)->tp_outside(heap, ob);
+    RRCI_END_HOOK(heap);
     if (count >= 0)
         return count;
-    rrci_outside_error(heap, "tp_outside", ob, count);
-    return INTPTR_MAX / 16;
+#ifndef RRC_NO_STDIO
+    snprintf(detail, sizeof detail, "it returned %lld; the object counts as held", (long long)count);
+#endif
+    rrci_error(heap, RRC_EOUTSIDE, function, ob, NULL, detail);
+    return RRCI_INEXPLICABLE;
 }
 
 /* The same, quick in heaps without wrappers. */
 RRCI_ALWAYS_INLINE intptr_t rrci_outside(rrc_heap *heap, rrc_object *ob)
 {
-    return RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap)) ? rrci_ask_outside(heap, ob) : 0;
-}
-
-/* Must ob, a wrapper, not be judged by its references, as nobody tells when foreign code takes or drops one? */
-static int rrci_must_stay(rrc_heap *heap, rrc_object *ob)
-{
-    return RRCI_LISTENS(heap) && rrci_is_wrapper(heap, ob) && heap->layer->must_stay(heap, ob);
+    return RRCI_UNLIKELY(RRCI_HAS_WRAPPERS(heap)) ? rrci_ask_outside(heap, ob, "tp_outside") : 0;
 }
 
 /* All references to ob, but for that of its link: C's, and those to its foreign object. */
@@ -3394,8 +3363,8 @@ RRCI_ALWAYS_INLINE intptr_t rrci_references(rrc_heap *heap, rrc_object *ob)
 static RRCI_NOINLINE intptr_t rrci_weight_among_wrappers(rrc_heap *heap, rrc_object *ob)
 {
     intptr_t weight = rrci_references(heap, ob);
-    if (rrci_must_stay(heap, ob))
-        return weight + INTPTR_MAX / 16;        /* no visits explain so many, also if there are more of them by then */
+    if (RRCI_LISTENS(heap) && rrci_is_wrapper(heap, ob) && heap->layer->must_stay(heap, ob))
+        return weight + RRCI_INEXPLICABLE;      /* nobody tells when foreign code takes or drops one */
     if (rrci_is_in_tracked(ob))
         weight -= rrci_is_held_for_others(heap, ob);
     return weight;
@@ -3553,7 +3522,7 @@ typedef struct rrci_search {
     const char *function;
     rrc_object *parent;         /* the object that is being traversed */
     uintptr_t   level;          /* ... and the level at which it makes objects alive: see rrci_color */
-    unsigned    explains;       /* RRCI_EXPLAINS_... of the objects to which references are explained */
+    char        explains_linked;        /* references to linked objects that are not tracked are explained, too */
     char        with_host;      /* over both heaps; else links hold their objects */
     char        is_divided;     /* the mutator runs before it ends: objects are weighed when they are first seen */
     char        ends;           /* the search ends in this call: the host is asked to finish its marking */
@@ -3568,16 +3537,10 @@ typedef struct rrci_search {
     size_t      at, delayed;        /* number of visits; number of objects in the ring */
 } rrci_search;
 
-/* rrci_search.explains: a bit for each list of tracked objects, and one for linked objects that are not
-   tracked. */
-#define RRCI_EXPLAINS(list)   (1u << (list))
-#define RRCI_EXPLAINS_LINKED  RRCI_EXPLAINS(RRCI_UNTRACKED)
-
-static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned explains, const char *function)
+static void rrci_begin_search(rrci_search *search, rrc_heap *heap, const char *function)
 {
     memset(search, 0, sizeof *search);
     search->heap = heap;
-    search->explains = explains;
     search->function = function;
     search->max = search->end = INTPTR_MAX;
 }
@@ -3673,10 +3636,8 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_pop_gray(rrc_heap *heap, rrci_gray *gray)
         head = rrci_gc_head_of(ob);
         *first = head->is.refs;
         head->is.refs = 0;
-        if (*first != 0) {
-            const char *next = (const char *)*rrci_at_place(&heap->tracked, *first);
-            RRCI_PREFETCH_FIELDS(next);
-        }
+        if (*first != 0)
+            RRCI_PREFETCH_FIELDS(*rrci_at_place(&heap->tracked, *first));
         return ob;
     }
     return NULL;
@@ -3692,11 +3653,6 @@ static int rrci_is_gray(const rrci_gray *gray, const rrci_gc_head *head)
     return head->is.refs != 0;
 }
 
-static void rrci_forget_gray(rrci_gray *gray)
-{
-    memset(gray, 0, sizeof *gray);
-}
-
 static int rrci_visit_touch(rrc_object *ob, void *arg)
 {
     rrc_heap *heap = ((rrci_search *)arg)->heap;
@@ -3709,7 +3665,7 @@ static int rrci_visit_touch(rrc_object *ob, void *arg)
 static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
 {
     rrci_search search;
-    rrci_begin_search(&search, heap, 0, "rrc_touch");
+    rrci_begin_search(&search, heap, "rrc_touch");
     heap->calls.touching++;
     rrci_traverse(&search, ob, rrci_visit_touch);
     heap->calls.touching--;
@@ -3746,8 +3702,8 @@ RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob, uintptr_
 
 typedef enum rrci_event_kind {
     RRCI_EVENT_HELD,            /* C or the header has taken a reference to it, or one is about to move */
-    RRCI_EVENT_UNTRACKED,       /* it is about to be untracked: what it owns can move out unseen */
-    RRCI_EVENT_DYING            /* it is about to be finalized or deallocated: likewise */
+    RRCI_EVENT_LEAVING          /* it is about to be untracked, finalized or deallocated: what it owns can move out
+                                   unseen */
 } rrci_event_kind;
 
 /* Is the verdict of a collection or step still to come? */
@@ -3828,73 +3784,59 @@ static void rrci_absolve(rrc_heap *heap, rrc_object *ob)
         rrci_drop_quietly(heap, ob);
 }
 
-/* Objects to be absolved, threaded through their scratch words. They are not watched any more. */
+#define RRCI_ABSOLVING_GRAY 50
+
+/* Objects to be absolved, threaded through their scratch words. They are not watched any more. What was cleared can be
+   gray, if a search goes on. Then its scratch word is in use. (Mostly it reaches nothing any more.) */
 typedef struct rrci_absolving {
     rrci_search search;         /* first, because visitors get its address */
-    rrc_object *first;
-    unsigned    depth;          /* gray objects whose visits are nested */
-    char        leaves_some;    /* ... and this is so deep that others are left: cleared, and not watched any more */
+    rrc_object *first, *gray[RRCI_ABSOLVING_GRAY];
+    size_t      gray_count;
+    char        leaves_some;    /* there were too many gray ones: others are left, cleared and not watched any more */
 } rrci_absolving;
-
-static void rrci_add_to_absolving(rrci_absolving *absolving, rrc_object *ob)
-{
-    rrci_end_watch(absolving->search.heap, ob);
-    RRC_REFCNT(ob) &= INTPTR_MAX;       /* (the layer can leave it watched) */
-    rrci_forget_cleared(&absolving->search.heap->tracked, rrci_gc_head_of(ob));
-    rrci_gc_head_of(ob)->is.refs = (uintptr_t)absolving->first;
-    absolving->first = ob;
-}
-
-#define RRCI_ABSOLVING_DEPTH 50
-
-static int rrci_visit_absolve(rrc_object *ob, void *arg);
-
-/* What was cleared can be gray, if a search goes on. Then its scratch word is in use, and what it reaches is visited at
-   once. (Mostly it reaches nothing any more.) */
-static void rrci_absolve_gray(rrci_absolving *absolving, rrc_object *ob)
-{
-    if (absolving->depth == RRCI_ABSOLVING_DEPTH) {
-        absolving->leaves_some = 1;
-        return;
-    }
-    absolving->depth++;
-    rrci_forget_cleared(&absolving->search.heap->tracked, rrci_gc_head_of(ob));
-    rrci_traverse(&absolving->search, ob, rrci_visit_absolve);
-    absolving->depth--;
-    rrci_absolve(absolving->search.heap, ob);
-}
 
 /* (What is garbage, and not aside yet, still has the scratch word by which it was found.) */
 static void rrci_absolve_reached(rrci_absolving *absolving, rrc_object *ob)
 {
-    const rrci_machine *machine = &absolving->search.heap->machine;
-    if (!rrci_is_in_tracked(ob) || !rrci_is_alive(machine, rrci_gc_head_of(ob))
-        || !rrci_is_gray(&machine->gray, rrci_gc_head_of(ob))) {
-        rrci_add_to_absolving(absolving, ob);
+    rrc_heap *heap = absolving->search.heap;
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    rrci_end_watch(heap, ob);
+    RRC_REFCNT(ob) &= INTPTR_MAX;       /* (the layer can leave it watched) */
+    if (!rrci_is_in_tracked(ob) || !rrci_is_alive(&heap->machine, head) || !rrci_is_gray(&heap->machine.gray, head)) {
+        head->is.refs = (uintptr_t)absolving->first;
+        absolving->first = ob;
+    } else if (absolving->gray_count < RRCI_ABSOLVING_GRAY) {
+        absolving->gray[absolving->gray_count++] = ob;
+    } else {
+        absolving->leaves_some = 1;
         return;
     }
-    RRC_REFCNT(ob) &= INTPTR_MAX;
-    rrci_absolve_gray(absolving, ob);
+    rrci_forget_cleared(&heap->tracked, head);
 }
 
 static int rrci_visit_absolve(rrc_object *ob, void *arg)
 {
     rrci_absolving *absolving = (rrci_absolving *)arg;
     rrc_heap *heap = absolving->search.heap;
+    rrci_slot_call *call;
     if ((RRC_REFCNT(ob) < 0 && rrci_is_condemned(heap, ob))
         || (RRCI_LISTENS(heap) && rrci_is_in_tracked(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0))
         rrci_absolve_reached(absolving, ob);
-    else if (heap->calls.slot_calls != NULL && rrci_slot_call_of(&heap->calls, ob) != NULL)
-        rrci_slot_call_of(&heap->calls, ob)->is_reached = 1;
+    else if ((call = rrci_slot_call_of(&heap->calls, ob)) != NULL)
+        call->is_reached = 1;
     return 0;
 }
 
 static void rrci_absolve_listed(rrci_absolving *absolving)
 {
-    rrc_object *ob;
-    while ((ob = absolving->first) != NULL) {
-        absolving->first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
-        rrci_gc_head_of(ob)->is.refs = 0;
+    while (absolving->first != NULL || absolving->gray_count > 0) {
+        rrc_object *ob = absolving->first;
+        if (ob != NULL) {
+            absolving->first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
+            rrci_gc_head_of(ob)->is.refs = 0;
+        } else {
+            ob = absolving->gray[--absolving->gray_count];
+        }
         rrci_traverse(&absolving->search, ob, rrci_visit_absolve);
         rrci_absolve(absolving->search.heap, ob);
     }
@@ -3906,10 +3848,8 @@ static void rrci_absolve_all(rrc_heap *heap, rrc_object *ob)
     const rrci_list *list = &heap->tracked.list[RRCI_TRACKED];
     rrci_absolving absolving;
     size_t i;
-    rrci_begin_search(&absolving.search, heap, 0, "rrc_incref");
-    absolving.first = NULL;
-    absolving.depth = 0;
-    absolving.leaves_some = 0;
+    memset(&absolving, 0, sizeof absolving);
+    rrci_begin_search(&absolving.search, heap, "rrc_incref");
     rrci_absolve_reached(&absolving, ob);
     rrci_absolve_listed(&absolving);
     while (absolving.leaves_some) {
@@ -3917,7 +3857,7 @@ static void rrci_absolve_all(rrc_heap *heap, rrc_object *ob)
         for (i = 0; i < list->count; i++) {
             ob = *rrci_ob_at(list, i);
             if (!rrci_is_hole(ob) && RRC_REFCNT(ob) >= 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0)
-                rrci_absolve_gray(&absolving, ob);
+                rrci_absolve_reached(&absolving, ob);
             rrci_absolve_listed(&absolving);
         }
     }
@@ -3926,34 +3866,24 @@ static void rrci_absolve_all(rrc_heap *heap, rrc_object *ob)
 static void rrci_blacken_now(rrc_heap *heap, rrc_object *ob);      /* see >>cycles */
 static RRCI_NOINLINE void rrci_visit_found(rrc_heap *heap);
 
-/* After the verdict, C has got hold of an object that is garbage or kept for it. While the machine still finds what is
-   to be kept, it also finds what ob reaches, over both heaps. */
-static void rrci_hold_condemned(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
-{
-    if (heap->machine.stage == RRCI_ASIDE || !rrci_is_late(heap, ob)) {
-        rrci_absolve_all(heap, ob);
-        return;
-    }
-    rrci_absolve(heap, ob);
-    if (event == RRCI_EVENT_UNTRACKED)
-        rrci_blacken_now(heap, ob);
-}
-
 static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
 {
-    if (rrci_is_condemned(heap, ob) || (event == RRCI_EVENT_DYING && rrci_is_late(heap, ob))) {
-        rrci_hold_condemned(heap, ob, event);
-    } else if (event == RRCI_EVENT_UNTRACKED && heap->machine.keeping != 0
-               && rrci_is_gray(&heap->machine.gray, rrci_gc_head_of(ob))) {
-        rrci_blacken_now(heap, ob);
+    int is_leaving = event == RRCI_EVENT_LEAVING;
+    if (rrci_is_condemned(heap, ob) || (is_leaving && rrci_is_late(heap, ob))) {
+        if (heap->machine.stage < RRCI_ASIDE && rrci_is_late(heap, ob))
+            rrci_absolve(heap, ob);     /* the machine still finds what ob reaches, over both heaps */
+        else
+            rrci_absolve_all(heap, ob);
     } else if (rrci_is_marking(heap)) {
         rrci_get_hold(heap, ob);
-        if ((event == RRCI_EVENT_UNTRACKED || event == RRCI_EVENT_DYING) && heap->machine.searched
-            && rrci_is_tracked(ob))
+        if (is_leaving && heap->machine.searched && rrci_is_tracked(ob))
             rrci_touch_owned(heap, ob);
-    } else if (event == RRCI_EVENT_HELD) {
+    } else if (!is_leaving) {
         rrci_end_watch(heap, ob);       /* it is the layer's, or has outlived its search */
     }
+    if (is_leaving && heap->machine.keeping != 0 && rrci_is_in_tracked(ob)
+        && rrci_is_gray(&heap->machine.gray, rrci_gc_head_of(ob)))
+        rrci_blacken_now(heap, ob);     /* it leaves the gray objects, too */
     if (heap->state == RRCI_OPEN)
         rrci_visit_found(heap);         /* nobody else visits what ob refers to */
 }
@@ -4029,18 +3959,13 @@ static int rrci_needs_cycles(const rrc_type *type)
     return !RRCI_CYCLES && type != NULL && ((type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 || type->tp_outside != NULL);
 }
 
-/* Does each object of the type have a rrci_var_head? */
-static int rrci_is_sized_type(const rrc_type *type)
-{
-    return type != NULL && (type->tp_itemsize | (uintptr_t)type->tp_size) != 0;
-}
-
-/* Make an object with n items of `item` bytes. is_sized: keep the size. */
-static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size_t item, int is_sized, int is_gc,
+/* Make an object with n items of `item` bytes. */
+static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size_t item, int is_gc,
                             const char *function)
 {
     const char *wrong = NULL;
     size_t before, size;
+    int is_sized;
     char *memory;
     rrc_object *ob;
     if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
@@ -4061,6 +3986,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
         rrci_error(heap, RRC_ETYPE, function, NULL, NULL, wrong);
         return NULL;
     }
+    is_sized = (item | type->tp_itemsize | (uintptr_t)type->tp_size) != 0;
     before = rrci_bytes_before(heap, type, is_sized);
     size = rrci_block_size(before, type->tp_basicsize, n, item);
     memory = size > 0 ? (char *)rrci_heap_realloc(heap, NULL, 0, size) : NULL;
@@ -4092,64 +4018,53 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
 
 RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type)
 {
-    return rrci_new(heap, type, 0, 0, rrci_is_sized_type(type), 0, "rrc_new");
+    return rrci_new(heap, type, 0, 0, 0, "rrc_new");
 }
 
 RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n)
 {
-    size_t item = type != NULL ? type->tp_itemsize : 0;
-    return rrci_new(heap, type, n, item, rrci_is_sized_type(type), 0, "rrc_new_var");
+    return rrci_new(heap, type, n, type != NULL ? type->tp_itemsize : 0, 0, "rrc_new_var");
 }
 
 #ifndef RRC_NO_CYCLES
 RRC_API rrc_object *rrc_gc_new(rrc_heap *heap, const rrc_type *type)
 {
-    return rrci_new(heap, type, 0, 0, rrci_is_sized_type(type), 1, "rrc_gc_new");
+    return rrci_new(heap, type, 0, 0, 1, "rrc_gc_new");
 }
 
 RRC_API rrc_object *rrc_gc_new_var(rrc_heap *heap, const rrc_type *type, size_t n)
 {
-    size_t item = type != NULL ? type->tp_itemsize : 0;
-    return rrci_new(heap, type, n, item, rrci_is_sized_type(type), 1, "rrc_gc_new_var");
+    return rrci_new(heap, type, n, type != NULL ? type->tp_itemsize : 0, 1, "rrc_gc_new_var");
 }
 
 RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *type, size_t extra)
 {
-    return rrci_new(heap, type, extra, 1, 1, 1, "rrc_gc_new_with_extra_data");
+    return rrci_new(heap, type, extra, 1, 1, "rrc_gc_new_with_extra_data");
 }
 
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
 {
     const char *function = "rrc_gc_resize";
+    int code = rrci_gate_ob(heap, ob, function);
     const rrc_type *type;
     size_t before, size, old_size;
     char *memory;
-    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
+    if (code != RRC_OK)
         return NULL;
-    if (ob == NULL) {
-        rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
+    if (!rrci_is_gc_object(ob) || RRC_TYPE(ob)->tp_itemsize == 0)
+        code = rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new_var");
+    else if (rrci_is_tracked(ob) || (RRC_LINK(ob) != NULL && !rrci_has_left(heap, ob)))
+        code = rrci_error(heap, rrci_is_tracked(ob) ? RRC_ETRACKED : RRC_ELINKED, function, ob, RRC_LINK(ob),
+                          "its address may not change now; it was left alone");
+    else if (rrci_slot_call_of(&heap->calls, ob) != NULL)
+        code = rrci_error(heap, RRC_EPHASE, function, ob, NULL,
+                          "one of its slots is running, such as tp_finalize; it was left alone");
+    else if (RRCI_COUNT(ob) > 1 || heap->state == RRCI_LAYER_RUNS)
+        code = rrci_error(heap, RRCI_COUNT(ob) > 1 ? RRC_EREFCNT : RRC_EPHASE, function, ob, NULL,
+                          "others refer to it, and its address may change; it was left alone");
+    if (code != RRC_OK)
         return NULL;
-    }
     type = RRC_TYPE(ob);
-    if (!rrci_is_gc_object(ob) || type->tp_itemsize == 0) {
-        rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new_var");
-        return NULL;
-    }
-    if (rrci_is_tracked(ob) || (RRC_LINK(ob) != NULL && !rrci_has_left(heap, ob))) {
-        rrci_error(heap, rrci_is_tracked(ob) ? RRC_ETRACKED : RRC_ELINKED, function, ob, RRC_LINK(ob),
-                   "its address may not change now; it was left alone");
-        return NULL;
-    }
-    if (rrci_slot_call_of(&heap->calls, ob) != NULL) {
-        rrci_error(heap, RRC_EPHASE, function, ob, NULL,
-                   "one of its slots is running, such as tp_finalize; it was left alone");
-        return NULL;
-    }
-    if (RRCI_COUNT(ob) > 1 || heap->state == RRCI_LAYER_RUNS) {
-        rrci_error(heap, RRCI_COUNT(ob) > 1 ? RRC_EREFCNT : RRC_EPHASE, function, ob, NULL,
-                   "others refer to it, and its address may change; it was left alone");
-        return NULL;
-    }
     before = rrci_bytes_before(heap, type, 1);
     size = rrci_block_size(before, type->tp_basicsize, n, type->tp_itemsize);
     memory = (char *)ob - before;
@@ -4218,9 +4133,7 @@ static int rrci_may_del(rrc_heap *heap, rrc_object *ob, const rrci_slot_call *ca
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
     is_owned = call != NULL || rrci_is_owned(ob);
-    if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
-        || (RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->links.marker && !rrci_is_odd(RRC_LINK(ob))
-            && rrci_find_link(heap, ob, &spot)))
+    if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY || (RRC_LINK(ob) != NULL && rrci_find_link(heap, ob, &spot)))
         code = rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
     else if (RRCI_COUNT(ob) > !is_owned)
         code = rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
@@ -4318,7 +4231,7 @@ static void rrci_defer(rrc_heap *heap, rrc_object *ob)
         rrci_enqueue(heap, ob);         /* which has room for it */
         return;
     }
-    RRC_LINK(ob) = rrci_tagged(heap->waiting.later, RRCI_TAG_DEFERRED);
+    RRC_LINK(ob) = (rrc_gcref)((uintptr_t)heap->waiting.later + RRCI_DEFERRED);
     heap->waiting.later = ob;
     heap->waiting.later_count++;
     heap->stats.pending_bytes += rrci_bytes_of(heap, ob);
@@ -4348,23 +4261,12 @@ static void rrci_drop_quietly(rrc_heap *heap, rrc_object *ob)
 static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
 {
     rrci_spot spot;
-    rrc_gcref link = RRC_LINK(ob);
-    if (link == NULL || link == heap->links.marker || rrci_is_odd(link) || !rrci_find_link(heap, ob, &spot))
+    if (RRC_LINK(ob) == NULL || !rrci_find_link(heap, ob, &spot))
         return 0;
     RRC_REFCNT(ob) = RRC_REFCNT_FROM_PYPY;
     rrci_error(heap, RRC_EREFCNT, "rrc_decref", ob, rrci_at(spot.list, spot.index)->p,
                "the count of a linked object dropped to zero; the bias was put in");
     return 1;
-}
-
-/* (If code has taken a reference meanwhile, rrci_del reports it, and ob lives on.) */
-static void rrci_free_object(rrc_heap *heap, rrc_object *ob)
-{
-    const rrc_type *type = RRC_TYPE(ob);
-    if (type->tp_free != NULL && RRCI_COUNT(ob) == 0)
-        type->tp_free(heap, ob);
-    else
-        rrci_del(heap, ob, "rrc_del");
 }
 
 static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
@@ -4385,7 +4287,7 @@ static int rrci_finalize_dying(rrc_heap *heap, rrc_object *ob, int is_gc)
 {
     rrci_slot_call call;
     if (RRCI_UNLIKELY(!RRCI_IS_IDLE(heap)))
-        rrci_event(heap, ob, RRCI_EVENT_DYING);
+        rrci_event(heap, ob, RRCI_EVENT_LEAVING);
     if (is_gc) {
         if (rrci_is_tracked(ob))
             heap->tracked.finalizable--;
@@ -4406,7 +4308,7 @@ static int rrci_finalize_dying(rrc_heap *heap, rrc_object *ob, int is_gc)
 static void rrci_untrack_dying(rrc_heap *heap, rrc_object *ob)
 {
     if (RRCI_UNLIKELY(!RRCI_IS_IDLE(heap)))
-        rrci_event(heap, ob, RRCI_EVENT_DYING);
+        rrci_event(heap, ob, RRCI_EVENT_LEAVING);
     if (RRCI_UNLIKELY(RRCI_LISTENS(heap)) && heap->waiting.running
         && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
         heap->stats.garbage++;       /* (rrci_untrack counts cleared objects) */
@@ -4438,7 +4340,10 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
     } else {
         rrci_clear_members(heap, ob);
-        rrci_free_object(heap, ob);
+        if (type->tp_free != NULL && RRCI_COUNT(ob) == 0)
+            type->tp_free(heap, ob);
+        else
+            rrci_del(heap, ob, "rrc_del");      /* (if code has taken a reference, this reports it, and ob lives on) */
     }
     rrci_end_slot(&heap->calls, &call);
     if (is_gc && call.ob != NULL)
@@ -4535,43 +4440,6 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
     return rrci_error(heap, RRC_EREFCNT, function, ob, p, rrci_has_two_biases(ob) ? RRCI_TWO_BIASES : RRCI_NO_BIAS);
 }
 
-/* What the rule says of an ob whose record is gone, and whose count is right. is_layers: it was watched for the layer.
-   Returns 0 if ob was freed. */
-RRCI_ALWAYS_INLINE int rrci_apply_rule(rrc_heap *heap, rrc_object *ob, intptr_t count, int listens, int is_layers)
-{
-    RRC_LINK(ob) = NULL;
-    if (count == RRC_REFCNT_FROM_PYPY_LIGHT && heap->state != RRCI_LAYER_RUNS) {
-        rrci_free_light(heap, ob);
-        return 0;
-    }
-    if (count >= RRC_REFCNT_IMMORTAL)
-        return 1;
-    RRC_REFCNT(ob) -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
-    count = RRCI_COUNT(ob);
-    if (listens && (count == 0 || is_layers) && rrci_is_in_tracked(ob) && rrci_outside(heap, ob) > 0) {
-        /* (If it was watched, only the dead hold it: one of them may go by its count, and drop it. While it was
-           linked, it was not held.) */
-        RRC_REFCNT(ob) = count + 1;
-        rrci_hold_for_others(heap, ob, 1);
-    } else if (count == 0 && rrci_in_slices(heap) && rrci_is_late(heap, ob)) {
-        RRC_REFCNT(ob)++;               /* it has to stay in its place for now, and is still watched */
-        rrci_gc_head_of(ob)->is.word |= RRCI_GC_SOON;
-    } else if (count == 0 && rrci_slot_call_of(&heap->calls, ob) == NULL) {     /* (else its tp_dealloc goes on) */
-        RRC_REFCNT(ob)++;
-        rrci_enqueue(heap, ob);
-    }
-    return 1;
-}
-
-/* ... and the layer is told. */
-static RRCI_NOINLINE int rrci_apply_rule_and_tell(rrc_heap *heap, rrc_object *ob, intptr_t count)
-{
-    if (!rrci_apply_rule(heap, ob, count, 1, rrci_is_layers(heap, ob)))
-        return 0;
-    rrci_tell(heap, ob, RRCI_NEWS_UNLINKED);
-    return 1;
-}
-
 /* Apply the rule to an ob whose p and record are gone. */
 static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 {
@@ -4583,9 +4451,23 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
             RRC_LINK(ob) = NULL;
         return;
     }
-    if (RRCI_UNLIKELY(RRCI_LISTENS(heap)) ? rrci_apply_rule_and_tell(heap, ob, count)
-                                          : rrci_apply_rule(heap, ob, count, 0, 0))
-        rrci_note_change(heap, ob);
+    RRC_LINK(ob) = NULL;
+    if (count == RRC_REFCNT_FROM_PYPY_LIGHT && heap->state != RRCI_LAYER_RUNS) {
+        rrci_free_light(heap, ob);
+        return;
+    }
+    if (count < RRC_REFCNT_IMMORTAL)
+        RRC_REFCNT(ob) -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
+    rrci_tell(heap, ob, RRCI_NEWS_UNLINKED);
+    count = RRCI_COUNT(ob);
+    if (count == 0 && rrci_in_slices(heap) && rrci_is_late(heap, ob)) {
+        RRC_REFCNT(ob)++;               /* it has to stay in its place for now, and is still watched */
+        rrci_gc_head_of(ob)->is.word |= RRCI_GC_SOON;
+    } else if (count == 0 && rrci_slot_call_of(&heap->calls, ob) == NULL) {     /* (else its tp_dealloc goes on) */
+        RRC_REFCNT(ob)++;
+        rrci_enqueue(heap, ob);
+    }
+    rrci_note_change(heap, ob);
 }
 
 /* Dissolve this link by the rule, although p is still there. parts: tell the host. 1: because p itself did not ask for
@@ -4593,22 +4475,18 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, const rrci_spot spot, int parts, const char *function)
 {
     const rrci_link link = *rrci_at(spot.list, spot.index);
-    if (spot.list == &heap->links.list[RRCI_P_OLD] || spot.list == &heap->links.list[RRCI_P_YOUNG]) {
+    const int is_p = spot.list == &heap->links.list[RRCI_P_OLD] || spot.list == &heap->links.list[RRCI_P_YOUNG];
+    if (is_p)
         rrci_tell(heap, link.ob, RRCI_NEWS_PARTING);
-        RRCI_BEGIN_HOOK(heap);
-        if (RRCI_HAS_SLOT(heap))
-            *RRC_HOST_SLOT(heap, link.p) = NULL;
-        RRCI_END_HOOK(heap);
-    }
     rrci_drop_link(heap, spot);
     heap->machine.changed++;
-    if (parts) {
-        heap->counters.parted += parts & 1;
-        RRCI_BEGIN_HOOK(heap);
-        if (heap->desc.parted != NULL)
-            heap->desc.parted(heap->p_userdata, link.p, link.ob);
-        RRCI_END_HOOK(heap);
-    }
+    heap->counters.parted += parts & 1;
+    RRCI_BEGIN_HOOK(heap);
+    if (is_p && RRCI_HAS_SLOT(heap))
+        *RRC_HOST_SLOT(heap, link.p) = NULL;
+    if (parts && heap->desc.parted != NULL)
+        heap->desc.parted(heap->p_userdata, link.p, link.ob);
+    RRCI_END_HOOK(heap);
     rrci_bury(heap, link.ob, function);
 }
 
@@ -4626,16 +4504,16 @@ static int rrci_awaits_search(rrc_heap *heap, rrc_object *ob)
     return heap->rest == RRCI_ENDING && !heap->waiting.parts_wrappers && rrci_outside(heap, ob) > 0;
 }
 
-/* Part an object that only its link holds from its p. A light one is not freed at once: the code that has
-   dropped the last reference may have borrowed another one. */
-static void rrci_part(rrc_heap *heap, rrc_object *ob)
+/* Part an object that only its link holds from its p, with `parts` as above. A light one is not freed at once: the code
+   that has dropped the last reference may have borrowed another one. */
+static void rrci_part(rrc_heap *heap, rrc_object *ob, int parts)
 {
     rrci_spot spot;
     if (!rrci_find_link(heap, ob, &spot))
         return;
     if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)
         RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
-    rrci_dissolve(heap, spot, 1, "rrc_run_pending");
+    rrci_dissolve(heap, spot, parts, "rrc_run_pending");
 }
 
 /* ---- the last reference ---- */
@@ -4662,7 +4540,7 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 static RRCI_NOINLINE void rrci_reached_bias(rrc_heap *heap, rrc_object *ob)
 {
     if (!rrci_in_collection(heap) && !rrci_link_holds(heap, ob) && !rrci_awaits_search(heap, ob))
-        rrci_part(heap, ob);
+        rrci_part(heap, ob, 1);
     else
         rrci_tell(heap, ob, RRCI_NEWS_LET_GO);
 }
@@ -4690,41 +4568,30 @@ RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
 /* May a reference to ob be taken or dropped? */
 RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function)
 {
+    const char *wrong = NULL;
     intptr_t count;
     int dropping = strcmp(function, "rrc_decref") == 0;
-    if (heap == NULL || ob == NULL) {
-        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, NULL,
-                    heap == NULL ? "heap is NULL" : "ob is NULL");
-        return 0;
-    }
-    if (rrci_is_freed(ob)) {
-        rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-        return 0;
-    }
+    if (heap == NULL || ob == NULL)
+        return rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, NULL,
+                           heap == NULL ? "heap is NULL" : "ob is NULL") == RRC_OK;
+    if (rrci_is_freed(ob))
+        return rrci_error(heap, RRC_EFREED, function, ob, NULL, "") == RRC_OK;
     if (rrci_refuse_foreign(heap, ob, function, "the count was left alone") != RRC_OK)
         return 0;
     count = RRC_REFCNT(ob);
     if (RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
         count = RRCI_COUNT(ob);         /* it may be watched */
-    if (count < 0 || (count == 0 && (dropping || heap->calls.depth == 0))) {
-        rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
-        return 0;
-    }
-    if (dropping && rrc_refcnt(ob) == 1 && rrci_is_owned(ob)) {
-        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
-                   "ob waits for rrc_run_pending, which drops the last reference itself; the count was left alone");
-        return 0;
-    }
-    if (dropping && count == 1 && RRCI_IN_HOOK(heap) && !rrci_in_collection(heap)) {
-        rrci_error(heap, RRC_EPHASE, function, ob, NULL,
-                   "the last reference, dropped in a hook, a tp_traverse or a writeproc; the count was left alone");
-        return 0;
-    }
-    if (dropping && (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)) {
-        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
-                   "C holds no reference to this linked object that it could drop; the count was left alone");
-        return 0;
-    }
+    if (count < 0 || (count == 0 && (dropping || heap->calls.depth == 0)))
+        wrong = "the count is not above 0; it was left alone";
+    else if (dropping && rrc_refcnt(ob) == 1 && rrci_is_owned(ob))
+        wrong = "ob waits for rrc_run_pending, which drops the last reference itself; the count was left alone";
+    else if (dropping && (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT))
+        wrong = "C holds no reference to this linked object that it could drop; the count was left alone";
+    if (wrong != NULL)
+        return rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob), wrong) == RRC_OK;
+    if (dropping && count == 1 && RRCI_IN_HOOK(heap) && !rrci_in_collection(heap))
+        return rrci_error(heap, RRC_EPHASE, function, ob, NULL, "the last reference, dropped in a hook, a tp_traverse "
+                          "or a writeproc; the count was left alone") == RRC_OK;
     return 1;
 }
 #endif
@@ -4776,13 +4643,8 @@ RRCI_ALWAYS_INLINE int rrci_reserve(rrc_heap *heap, int kind, size_t more)
 /* The ob of p's P link in a heap without a slot, or NULL. `kind` is the P list of p's generation. */
 RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int kind)
 {
-    rrc_object *ob;
-    if (RRCI_HAS_PLACES(heap))
-        return rrci_from_place(heap, p);
-    ob = rrci_ob_of(&heap->links.list[kind], p);
-    if (ob == NULL && heap->desc.demotes && heap->links.list[kind ^ RRCI_YOUNG].count > 0)
-        ob = rrci_ob_of(&heap->links.list[kind ^ RRCI_YOUNG], p);
-    return ob;
+    return RRCI_HAS_PLACES(heap) || heap->desc.demotes ? rrci_from_young(heap, p)
+                                                       : rrci_ob_of(&heap->links.list[kind], p);
 }
 
 /* The link field of ob is in use. Has its p died, although the link is still there? This happens in closed hosts (also
@@ -4796,30 +4658,18 @@ static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
     return (rrci_is_layers(heap, ob) || rrci_is_sweeping(heap)) && rrc_to_obj(heap, ob) == NULL;
 }
 
-/* Does rrc_to_obj already hide the p of this linked object, which the collection may still keep? Then nobody but the
-   header can tell p that it has lost ob. */
-static int rrci_may_keep_p(rrc_heap *heap, rrc_object *ob)
-{
-    return RRCI_UNLIKELY(rrci_is_sweeping(heap)) && heap->machine.stage < RRCI_ASIDE && rrci_has_lost_p(heap, ob);
-}
-
 /* May this object, whose link field is in use, get a link? It waits for its dealloc, or has lost its p. */
 static RRCI_COLD int rrci_can_be_relinked(rrc_heap *heap, rrc_object *ob)
 {
     return rrci_is_deferred(ob) || rrci_has_left(heap, ob) || rrci_has_lost_p(heap, ob);
 }
 
-static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts);
-
 /* Empty its link field: take from ob what that stands for, the old link or its place in heap->waiting.later. With ob
    all that comes before it there goes to the queue, so that each object is moved once. */
 static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_has_lost_p(heap, ob)) {
-        if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrci_unlink does not free it */
-            RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
-        rrci_unlink(heap, ob, heap->layer != NULL ? 2 : 0);
-    }
+    if (rrci_has_lost_p(heap, ob))
+        rrci_part(heap, ob, heap->layer != NULL ? 2 : heap->machine.stage < RRCI_ASIDE);    /* see rrci_unlink */
     while (rrci_is_deferred(ob))
         rrci_enqueue(heap, rrci_take_deferred(heap));
     rrci_empty_link_field(heap, ob);
@@ -4833,12 +4683,12 @@ typedef struct rrci_new_link {
     rrc_object *former;         /* garbage that p has a P link with, and parts from */
 } rrci_new_link;
 
-/* May this link be made, in a state that lets the mutator do so? If so, reserve its memory, so that rrci_make_link
-   cannot fail. Returns a code. */
-static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function,
-                         rrci_new_link *made)
+/* May this link be made, in a state that lets the mutator do so? `kind` says P or O. If so, reserve its memory, so that
+   rrci_make_link cannot fail. Returns a code. */
+static int rrci_may_link(rrc_heap *heap, rrci_new_link *made, const char *function)
 {
-    rrc_object **slot = NULL, *former = NULL;
+    rrc_gcref p = made->link.p;
+    rrc_object *ob = made->link.ob;
     int code;
     if (p == NULL || ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, p, p == NULL ? "p is NULL" : "ob is NULL");
@@ -4860,23 +4710,18 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
                           : "what it has is a marker: rrc_mark_deallocating(heap, NULL, ob) takes it back");
     RRCI_BEGIN_HOOK(heap);
     if (RRCI_HAS_GENERATIONS(heap) && RRC_HOST_IS_YOUNG(heap, p))
-        kind |= RRCI_YOUNG;
-    if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
-        slot = RRC_HOST_SLOT(heap, p);
+        made->kind |= RRCI_YOUNG;
+    if ((made->kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
+        made->slot = RRC_HOST_SLOT(heap, p);
     RRCI_END_HOOK(heap);
-    if ((kind & RRCI_O) == 0)
-        former = slot != NULL ? *slot : rrci_p_linked_ob(heap, p, kind);
-    if (former != NULL && !rrci_is_garbage(former))
+    if ((made->kind & RRCI_O) == 0)
+        made->former = made->slot != NULL ? *made->slot : rrci_p_linked_ob(heap, p, made->kind);
+    if (made->former != NULL && !rrci_is_garbage(made->former))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
-    code = rrci_reserve(heap, kind, rrci_is_deferred(ob) ? heap->waiting.later_count : 0);
-    if (code != RRC_OK)
-        return code == RRC_ENOMEM ? code : rrci_error(heap, code, function, ob, p, "");
-    made->link.p = p;
-    made->link.ob = ob;
-    made->kind = kind;
-    made->slot = slot;
-    made->former = former;
-    return RRC_OK;
+    code = rrci_reserve(heap, made->kind, rrci_is_deferred(ob) ? heap->waiting.later_count : 0);
+    if (code != RRC_OK && code != RRC_ENOMEM)
+        rrci_error(heap, code, function, ob, p, "");
+    return code;
 }
 
 /* p is about to hold ob, and ob is watched, slots are running, or there are wrappers: ob may be garbage, or what a slot
@@ -4906,7 +4751,7 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
     rrc_object *ob = made->link.ob;
     int kind = made->kind;
     if (made->former != NULL)
-        rrci_part(heap, made->former);
+        rrci_part(heap, made->former, 1);
     if (RRC_LINK(ob) != NULL)
         rrci_prepare_to_relink(heap, ob);
     if (RRCI_UNLIKELY(RRC_REFCNT(ob) < 0 || heap->calls.slot_calls != NULL || RRCI_HAS_WRAPPERS(heap)))
@@ -4916,8 +4761,8 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         rrci_gc_head *head = rrci_gc_head_of(ob);
         rrci_forget_cleared(&heap->tracked, head);
         head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
-    } else if (RRCI_UNLIKELY(rrci_is_counted_by_link(ob))) {
-        heap->tracked.wrappers++;
+    } else if (RRCI_UNLIKELY(RRC_TYPE(ob) != NULL && RRC_TYPE(ob)->tp_outside != NULL)) {
+        heap->tracked.wrappers++;       /* rrc_new did not make it: it is counted once for each link that it gets */
     }
     heap->machine.changed++;
     rrci_add_link(heap, &heap->links.list[kind], made->link);
@@ -4931,19 +4776,14 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
     }
 }
 
-static RRCI_COLD int rrci_any_p_is_refused(rrc_heap *heap, rrc_gcref p, rrc_object *ob, const char *function)
-{
-    return rrci_error(heap, RRC_EPHASE, function, ob, p, "in a closed heap rrc_cell_link makes links");
-}
-
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
 {
-    rrci_new_link made = { { NULL, NULL }, 0, NULL, NULL };     /* compilers may not see that errors are not RRC_OK */
+    rrci_new_link made = { { p, ob }, kind, NULL, NULL };
     int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code == RRC_OK)
-        code = rrci_may_link(heap, p, ob, kind, function, &made);
+        code = rrci_may_link(heap, &made, function);
     if (code == RRC_OK && RRCI_HAS_PLACES(heap))
-        return rrci_any_p_is_refused(heap, p, ob, function);
+        return rrci_error(heap, RRC_EPHASE, function, ob, p, "in a closed heap rrc_cell_link makes links");
     if (code == RRC_OK)
         rrci_make_link(heap, &made);
     return code;
@@ -4959,23 +4799,20 @@ RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
     return rrci_create_link(heap, p, ob, RRCI_O_OLD, "rrc_create_link_pyobj");
 }
 
-/* rrci_may_link for the kind that a caller gives. */
-static int rrci_may_link_kind(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function,
-                              rrci_new_link *made)
+/* May a link be of this kind, which a caller gives? Returns a code. */
+static int rrci_check_kind(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
 {
     int which = kind & (RRC_P | RRC_O);
     if ((which != RRC_P && which != RRC_O) || (kind & ~(RRC_P | RRC_O | RRC_LIGHT | RRC_GIVE)) != 0)
         return rrci_error(heap, RRC_EKIND, function, ob, p, "");
     if (ob != NULL && (kind & RRC_GIVE) != 0 && rrc_refcnt(ob) <= (rrci_is_deferred(ob) || rrci_is_listed(heap, ob)))
         return rrci_error(heap, RRC_EREFCNT, function, ob, p, "there is no reference to give");
-    return rrci_may_link(heap, p, ob, which == RRC_P ? RRCI_P_OLD : RRCI_O_OLD, function, made);
+    return RRC_OK;
 }
 
-/* Make the link, and add the bias. */
-static void rrci_make_link_kind(rrc_heap *heap, const rrci_new_link *made, int kind)
+/* The link has been made: add the bias. */
+static void rrci_add_bias(rrc_object *ob, int kind)
 {
-    rrc_object *ob = made->link.ob;
-    rrci_make_link(heap, made);
     if (RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)
         RRC_REFCNT(ob) += (kind & RRC_LIGHT) != 0 ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
     if ((kind & RRC_GIVE) != 0)
@@ -4984,14 +4821,11 @@ static void rrci_make_link_kind(rrc_heap *heap, const rrci_new_link *made, int k
 
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
 {
-    rrci_new_link made = { { NULL, NULL }, 0, NULL, NULL };     /* compilers may not see that errors are not RRC_OK */
-    int code = rrci_gate(heap, RRCI_MUTATES, "rrc_link");
+    int code = heap != NULL && heap->state <= RRCI_ENDING ? rrci_check_kind(heap, p, ob, kind, "rrc_link") : RRC_OK;
     if (code == RRC_OK)
-        code = rrci_may_link_kind(heap, p, ob, kind, "rrc_link", &made);
-    if (code == RRC_OK && RRCI_HAS_PLACES(heap))
-        return rrci_any_p_is_refused(heap, p, ob, "rrc_link");
+        code = rrci_create_link(heap, p, ob, (kind & RRC_P) != 0 ? RRCI_P_OLD : RRCI_O_OLD, "rrc_link");
     if (code == RRC_OK)
-        rrci_make_link_kind(heap, &made, kind);
+        rrci_add_bias(ob, kind);
     return code;
 }
 
@@ -5034,41 +4868,33 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
     rrci_spot spot;
     if (heap != NULL && heap->state == RRCI_HUSK)
         return;                         /* a late dealloc */
-    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
+    if (rrci_gate_ob(heap, ob, function) != RRC_OK)
         return;
-    if (ob == NULL) {
-        rrci_error(heap, RRC_ENULL, function, ob, marker, "ob is NULL");
-        return;
-    }
     if (rrci_is_odd(marker)) {
         rrci_error(heap, RRC_ETAGGED, function, ob, marker, "the marker was not set");
-        return;
-    }
-    if (RRC_LINK(ob) != NULL
-        && (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_odd(RRC_LINK(ob))
-            || (RRC_LINK(ob) != heap->links.marker && rrci_find_link(heap, ob, &spot)))) {
+    } else if (RRC_LINK(ob) != NULL && (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_odd(RRC_LINK(ob))
+                                        || rrci_find_link(heap, ob, &spot))) {
         rrci_error(heap, RRC_ELINKED, function, ob, marker, "the marker was not set");
-        return;
+    } else {
+        RRC_LINK(ob) = marker;
+        if (marker != NULL)
+            heap->links.marker = marker;
     }
-    RRC_LINK(ob) = marker;
-    if (marker != NULL)
-        heap->links.marker = marker;
 }
 
 static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts)
 {
     const char *function = "rrc_unlink";
     rrci_spot spot;
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    int code = rrci_gate_ob(heap, ob, function);
     if (code != RRC_OK)
         return code;
-    if (ob == NULL)
-        return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
-    if (rrci_is_freed(ob))
-        return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
     if (RRC_LINK(ob) == NULL || !rrci_find_link(heap, ob, &spot))
         return rrci_error(heap, RRC_EUNLINKED, function, ob, NULL, "");
-    rrci_dissolve(heap, spot, parts | rrci_may_keep_p(heap, ob), function);
+    /* (Has the collection hidden a p that it may still keep? Then nobody but the header can tell p that ob is lost.) */
+    if (RRCI_UNLIKELY(rrci_is_sweeping(heap)) && heap->machine.stage < RRCI_ASIDE && rrci_has_lost_p(heap, ob))
+        parts |= 1;
+    rrci_dissolve(heap, spot, parts, function);
     return RRC_OK;
 }
 
@@ -5607,8 +5433,9 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(const rrci_search *search, rrc_object *
         return;
     if (rrci_is_gc_type(RRC_TYPE(ob)))
         list = rrci_gc_list(head);
-    if ((search->explains & RRCI_EXPLAINS(list)) == 0
-        || (list == RRCI_UNTRACKED && !(rrci_is_linked_ob(ob) && rrci_has_gc_head(ob) && RRC_LINK(ob) != NULL)))
+    if (list != RRCI_TRACKED
+        && !(list == RRCI_UNTRACKED && search->explains_linked && rrci_is_linked_ob(ob) && rrci_has_gc_head(ob)
+             && RRC_LINK(ob) != NULL))
         return;
     if (search->is_divided) {
         if (list == RRCI_TRACKED && rrci_is_alive(&search->heap->machine, head))
@@ -5894,7 +5721,7 @@ RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_vi
 static void rrci_blacken_now(rrc_heap *heap, rrc_object *ob)
 {
     rrci_search search;
-    rrci_begin_search(&search, heap, 0, "rrc_gc_untrack");
+    rrci_begin_search(&search, heap, "rrc_gc_untrack");
     search.with_host = !RRCI_LISTENS(heap);
     RRCI_BEGIN_HOOK(heap);
     rrci_blacken(&search, ob, rrci_visit_reach);
@@ -5929,7 +5756,7 @@ static RRCI_NOINLINE void rrci_visit_found(rrc_heap *heap)
 {
     rrci_search search;
     rrc_object *ob;
-    rrci_begin_search(&search, heap, 0, "rrc_marked");
+    rrci_begin_search(&search, heap, "rrc_marked");
     search.with_host = 1;
     heap->state = RRCI_MAJOR;
     while ((ob = rrci_pop_gray(heap, &heap->machine.gray)) != NULL)
@@ -6087,7 +5914,7 @@ static int rrci_is_held_by_link(rrc_heap *heap, rrc_object *ob)
     rrci_spot spot;
     if (rrci_is_linked_ob(ob))
         return rrci_link_holds(heap, ob);
-    if (RRC_LINK(ob) == NULL || rrci_is_odd(RRC_LINK(ob)) || RRC_LINK(ob) == heap->links.marker)
+    if (RRC_LINK(ob) == NULL || RRC_LINK(ob) == heap->links.marker || rrci_is_odd(RRC_LINK(ob)))
         return 0;
     for (kind = 0; kind < RRCI_LISTS; kind++)
         has_record |= rrci_look_for_ob(&heap->links.list[kind], ob, &spot);
@@ -6197,7 +6024,7 @@ static void rrci_scan(rrci_search *search)
 
 static void rrci_begin_reset(rrci_machine *machine)
 {
-    rrci_forget_gray(&machine->gray);
+    memset(&machine->gray, 0, sizeof machine->gray);
     machine->alive = 0;
     machine->cursor = SIZE_MAX;
 }
@@ -6506,8 +6333,8 @@ static void rrci_run_to(rrci_search *search, rrci_stage stage)
 /* A search of this heap, over both heaps or among C objects alone. */
 static void rrci_begin_run(rrci_search *search, rrc_heap *heap, int with_host, const char *function)
 {
-    rrci_begin_search(search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | (with_host ? RRCI_EXPLAINS_LINKED : 0), function);
-    search->with_host = (char)with_host;
+    rrci_begin_search(search, heap, function);
+    search->with_host = search->explains_linked = (char)with_host;
     search->is_divided = (char)rrci_is_started(heap);
 }
 
@@ -6774,7 +6601,7 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
         first[kind] = heap->tracked.list[kind].count;
     heap->machine.not_searched++;
     if (heap->machine.searched == 1) {
-        rrci_begin_search(&search, heap, 0, function);
+        rrci_begin_search(&search, heap, function);
         rrci_drain_gray(&search);       /* what was found after the trace function: only C is left to be visited */
         rrci_note_search(heap);
         rrci_all_aside(heap, keeps);
@@ -7246,7 +7073,7 @@ static void rrci_weigh_waiting(rrc_heap *heap)
     rrci_search search;
     size_t i;
     int kind;
-    rrci_begin_search(&search, heap, 0, "rrc_run_pending");
+    rrci_begin_search(&search, heap, "rrc_run_pending");
     for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->tracked.list[kind].count; i++)
             rrci_traverse(&search, *rrci_ob_at(&heap->tracked.list[kind], i), rrci_visit_waiting);
@@ -7407,7 +7234,7 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
     rrc_object *ob;
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_next_dead") != RRC_OK)
         return NULL;
-    ob = rrci_take_queued(heap);
+    ob = rrci_dequeue(heap);
     if (ob == NULL && heap->waiting.later != NULL)
         ob = rrci_take_deferred(heap);
     if (ob != NULL)
@@ -7429,7 +7256,7 @@ static void rrci_drop_queued(rrc_heap *heap, rrc_object *ob)
 static int rrci_do_dead(rrc_heap *heap)
 {
     rrci_queue *queue = &heap->waiting.queue;
-    rrc_object *ob = heap->waiting.later != NULL ? rrci_take_deferred(heap) : rrci_take_queued(heap);
+    rrc_object *ob = heap->waiting.later != NULL ? rrci_take_deferred(heap) : rrci_dequeue(heap);
     if (ob == NULL)
         return 0;
     if (queue->count > RRCI_AHEAD)
@@ -7480,13 +7307,9 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
 {
     const char *function = "rrc_gc_track";
     size_t tracked;
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    int code = rrci_gate_ob(heap, ob, function);
     if (code != RRC_OK)
         return code;
-    if (ob == NULL)
-        return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
-    if (rrci_is_freed(ob))
-        return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
     if (!rrci_is_gc_object(ob))
         return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
     code = rrci_refuse_foreign(heap, ob, function, "it was not tracked");
@@ -7521,7 +7344,7 @@ static RRCI_NOINLINE void rrci_untrack_alive(rrc_heap *heap, rrc_object *ob)
     rrci_tell(heap, ob, RRCI_NEWS_UNTRACKING);
     is_held = rrci_is_condemned(heap, ob);
     RRC_REFCNT(ob) += is_held;
-    rrci_event(heap, ob, RRCI_EVENT_UNTRACKED);
+    rrci_event(heap, ob, RRCI_EVENT_LEAVING);
     is_held += rrci_is_held_for_others(heap, ob);
     rrci_hold_for_others(heap, ob, 0);
     rrci_untrack(heap, ob);
@@ -7548,11 +7371,9 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized)
 {
     const char *function = "rrc_gc_set_finalized";
     rrci_gc_head *head;
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    int code = rrci_gate_ob(heap, ob, function);
     if (code != RRC_OK)
         return code;
-    if (ob == NULL)
-        return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
     if (!rrci_is_gc_object(ob))
         return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
     head = rrci_gc_head_of(ob);
@@ -7903,7 +7724,7 @@ static int rrci_can_wait(rrc_heap *heap, rrc_object *ob)
         return 1;
     if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_OWNED) == 0 || rrc_refcnt(ob) > 0)
         return 0;
-    rrci_begin_search(&search, heap, 0, "rrc_heap_free");
+    rrci_begin_search(&search, heap, "rrc_heap_free");
     rrci_traverse(&search, ob, rrci_visit_garbage);
     return search.at == 0;
 }
@@ -8188,9 +8009,8 @@ static void rrci_found(rrci_checker *checker, int code, rrc_object *ob, rrc_gcre
 
 static void rrci_check_outside(rrci_checker *checker, rrc_object *ob)
 {
-    intptr_t count = rrci_is_wrapper(checker->heap, ob) ? rrci_call_outside(checker->heap, ob) : 0;
-    if (count < 0)
-        rrci_note_code(checker, rrci_outside_error(checker->heap, "rrc_check", ob, count));
+    if (rrci_ask_outside(checker->heap, ob, "rrc_check") == RRCI_INEXPLICABLE)
+        rrci_note_code(checker, RRC_EOUTSIDE);
 }
 
 /* Check one link: I1, I2 and its generation. */
@@ -8339,7 +8159,8 @@ static void rrci_check_traverses(rrci_checker *checker)
     rrc_heap *heap = checker->heap;
     rrci_search search;
     int kind;
-    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, "rrc_check");
+    rrci_begin_search(&search, heap, "rrc_check");
+    search.explains_linked = 1;
     for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         if (!search.is_wrong)
             rrci_explain_part(&search, &heap->tracked.list[kind], 0, heap->tracked.list[kind].count);

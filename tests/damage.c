@@ -1564,7 +1564,7 @@ static void freed_in_the_queue(void)
     check(memcmp(THING(ob), poison, sizeof poison) == 0);
     *THING(ob) = saved;
     rrci_debug_head_of(ob)->is.cookie ^= 6;         /* nor in front of what rrc_new has not made */
-    rrci_note_queued(heap, ob, 1);
+    rrci_note_queued(ob, 1);
     check_int(rrci_debug_head_of(ob)->is.cookie ^ rrci_debug_cookie(ob), 7);
     rrci_debug_head_of(ob)->is.cookie ^= 7;
     rrc_decref(heap, ob);

@@ -73,10 +73,10 @@ control touches_are_not_seen dict "$(in_function rrc_touch 's/if (RRC_REFCNT(ob)
 control a_link_does_not_make_alive dict "$(no_change rrci_make_link)"
 control a_link_does_not_trace_p dict "$(in_function rrci_make_link 's/rrci_trace_p(heap, p);/;/')"
 control tracking_does_not_make_alive dict "$(no_change rrc_gc_track)"
-control the_dying_move_what_they_own dict "$(no_event DYING rrci_finalize_dying)
-$(no_event DYING rrci_untrack_dying)"
-control a_finalizer_starts dict "$(no_event DYING rrci_untrack_dying)"
-control untracking_moves_what_is_owned dict "$(no_event UNTRACKED rrci_untrack_alive)"
+control the_dying_move_what_they_own dict "$(no_event LEAVING rrci_finalize_dying)
+$(no_event LEAVING rrci_untrack_dying)"
+control a_finalizer_starts dict "$(no_event LEAVING rrci_untrack_dying)"
+control untracking_moves_what_is_owned dict "$(no_event LEAVING rrci_untrack_alive)"
 control the_gray_are_untracked dict "$(no_event HELD rrci_untrack_alive)"
 control the_unlinked_stay_white dict "$(no_change rrci_bury)"
 control the_returned_stay_white dict "$(in_function rrci_gc_return 's/rrci_get_hold(heap, ob);/;/')"
@@ -106,7 +106,7 @@ control foreign_references_are_no_roots dict "$(in_function rrci_trace_held_wrap
 # After the verdict.
 control the_young_dead_stay_linked dict "$(in_function rrci_work_slice 's/rrci_dissolve_young(heap, function);/;/')"
 control garbage_is_cleared_too_early dict "$(in_function rrci_do_garbage 's/ || rrci_is_sweeping(heap)//')"
-control late_garbage_is_queued dict "$(in_function rrci_apply_rule 's/rrci_in_slices(heap) && rrci_is_late(heap, ob)/0/')"
+control late_garbage_is_queued dict "$(in_function rrci_bury 's/rrci_in_slices(heap) && rrci_is_late(heap, ob)/0/')"
 control the_young_are_dissolved_too_early dict "$(in_function rrci_work_slice 's/heap->machine.stage == RRCI_ASIDE/heap->machine.stage > RRCI_VERDICT/')"
 control finalizers_run_too_late dict "$(in_function rrci_pronounce_in_slices 's/rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT)/rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED)/')"
 control the_dead_are_told dict "$(in_function rrci_to_obj_otherwise 's/q = RRC_HOST_SURVIVOR(heap, RRC_LINK(ob));/q = RRC_LINK(ob);/')"

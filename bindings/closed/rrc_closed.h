@@ -920,10 +920,17 @@ static void rrci_mirror_p_linked(rrc_heap *heap, rrc_object *ob)
 static void rrci_mirror_unlinked(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head;
+    int was_weak = rrci_is_weak(ob);
     rrci_clear_weak(ob);
     if (!rrci_has_gc_head(ob))
         return;
     head = rrci_gc_head_of(ob);
+    if ((RRCI_COUNT(ob) == 0 || was_weak) && rrci_is_in_tracked(ob) && rrci_outside(heap, ob) > 0) {
+        /* (If it was weak, only the dead hold it: one of them may go by its count, and drop it. While it was linked, it
+           was not held.) */
+        RRC_REFCNT(ob)++;
+        rrci_mirror_head_of(ob)->is.held = 1;
+    }
     if (rrci_is_gc_object(ob)) {
         rrci_mirror_head *mirror = rrci_mirror_head_of(ob);
         if ((head->is.word & RRCI_GC_P_LINKED) != 0) {
@@ -1158,7 +1165,8 @@ static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
 static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const char *function)
 {
     memset(weighing, 0, sizeof *weighing);
-    rrci_begin_search(&weighing->search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, function);
+    rrci_begin_search(&weighing->search, heap, function);
+    weighing->search.explains_linked = 1;
     weighing->search.ends = 1;
 }
 
@@ -1534,7 +1542,7 @@ RRC_API rrc_cell *rrc_cell_keep_node(rrc_heap *heap, rrc_object *ob, void *obj)
 RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
 {
     const char *function = "rrc_cell_link";
-    rrci_new_link made = { { NULL, NULL }, 0, NULL, NULL };     /* compilers may not see that errors are not RRC_OK */
+    rrci_new_link made = { { NULL, ob }, (kind & RRC_P) != 0 ? RRCI_P_OLD : RRCI_O_OLD, NULL, NULL };
     rrc_cell *c, *node;
     int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
@@ -1543,8 +1551,10 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
         return rrci_error(heap, RRC_EPHASE, function, ob, NULL, "this heap is not closed: rrc_closed_new did not make it");
     if (obj == NULL || ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, obj == NULL ? "obj is NULL" : "ob is NULL");
-    code = !rrci_reserve_cell(heap) ? RRC_ENOMEM
-         : rrci_may_link_kind(heap, rrci_closed(heap)->free_cells, ob, kind, function, &made);
+    made.link.p = rrci_reserve_cell(heap) ? rrci_closed(heap)->free_cells : NULL;
+    code = made.link.p == NULL ? RRC_ENOMEM : rrci_check_kind(heap, made.link.p, ob, kind, function);
+    if (code == RRC_OK)
+        code = rrci_may_link(heap, &made, function);
     if (code != RRC_OK)
         return code;
     c = rrci_take_cell(heap, obj, ob, 0);
@@ -1556,7 +1566,8 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
         rrci_closed(heap)->desc.join(heap->desc.userdata, c, node);
     else if (node != NULL)
         rrc_touch(heap, ob);            /* nothing protects what ob refers to until the next step */
-    rrci_make_link_kind(heap, &made, kind);
+    rrci_make_link(heap, &made);
+    rrci_add_bias(ob, kind);
     rrci_closed(heap)->links_made++;
     if ((kind & RRC_P) != 0)
         rrci_mirror_p_linked(heap, ob);
@@ -1681,7 +1692,7 @@ static void rrci_begin_explaining(rrc_heap *heap)
 static void rrci_end_weighing(rrc_heap *heap)
 {
     rrci_closed_heap *closed = rrci_closed(heap);
-    rrci_forget_gray(&heap->machine.gray);
+    memset(&heap->machine.gray, 0, sizeof heap->machine.gray);
     heap->machine.searched = 0;
     heap->machine.alive = heap->machine.scan = 0;
     heap->machine.keeping = 0;
