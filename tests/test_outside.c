@@ -559,6 +559,38 @@ static void a_reference_is_taken_after_the_verdict(void)
     }
 }
 
+/* Such a reference keeps a wrapper. The host marks what the wrapper's proxy refers to: that is alive, too, and no
+   garbage that other garbage owns. */
+static void what_is_reached_after_the_verdict_is_no_garbage(void)
+{
+    host_options options = { .without_generations = 1, .keeps = 1 };
+    host *h = host_open(&options);
+    rrc_object *owner = knot_new(h, &Knot, 1), *view = knot_new(h, &Knot, 2), *reached = knot_new(h, &Knot, 3);
+    size_t p, q = host_new(h, HOST_OLD);
+
+    memset(&story, 0, sizeof story);
+    ob_link(h, P, host_new(h, HOST_OLD), view, FULL);
+    KNOT(owner)->ref[0] = view;
+    knot_tie(h, owner, 1, owner);
+    rrc_decref(h->heap, owner);
+    ob_link(h, P, q, reached, FULL);
+    rrc_decref(h->heap, reached);
+    story.a = given(h, &Wrapper, P, &p);
+    host_point(h, p, 0, q);
+    h->on_hook = take_in_a_hook;
+    host_major(h);
+    h->on_hook = NULL;
+    check(story.kept[0] != NULL);
+    rrc_run_pending(h->heap, 0);
+    check(host_is_alive(h, q));
+    check_ptr(rrc_from_obj(h->heap, host_at(h, q)), reached);
+    foreign_drop(story.kept[0]);
+    collect(h, 0);
+    check_int(foreign_library.alive, 0);
+    h->events[0] = '\0';
+    end(h);
+}
+
 /* Between two slices, after its number was read, a wrapper that is not tracked gets into a second store: there are
    more visits than references, which is no mistake of the traverse. */
 static void a_visit_later_than_the_number(void)
@@ -995,7 +1027,7 @@ UNIT_GROUP(outside, UNIT(a_foreign_reference_holds_a_wrapper), UNIT(a_proxy_live
            UNIT(foreign_cycles_are_cleared), UNIT(foreign_cycles_end),
            UNIT(what_saves_itself_ends_no_end),
            UNIT(number_and_visits_are_weighed_at_one_time), UNIT(a_reference_is_taken_in_a_hook),
-           UNIT(a_reference_is_taken_after_the_verdict),
+           UNIT(a_reference_is_taken_after_the_verdict), UNIT(what_is_reached_after_the_verdict_is_no_garbage),
            UNIT(a_visit_later_than_the_number),
            UNIT(an_action_is_reached_by_a_report), UNIT(foreign_code_takes_garbage_that_waits),
            UNIT(what_takes_the_place_of_others_is_garbage), UNIT(two_wrappers_of_one_p),
