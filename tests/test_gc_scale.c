@@ -116,14 +116,15 @@ static int keep_or_clear(rrc_heap *heap, rrc_object *self)
     return keeps ? 0 : knot_clear(heap, self);
 }
 
+static const rrc_type Keeping = {
+    .tp_name = "Keeping", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = keep_or_clear,
+};
+
 /* A search goes on. A long chain of garbage has been cleared, but still owns what it owned, and is gray. C gets hold of
    the first of the chain: so the last one, which still waits, is garbage no more. */
 static void a_gray_list(void)
 {
-    static const rrc_type Keeping = {
-        .tp_name = "Keeping", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
-        .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = keep_or_clear,
-    };
     static const int steps[] = { 1, -1 };
     const int n = 20000;
     host_options options = { .unchecked = 1, .moving = HOST_STAY, .incremental = 1, .without_generations = 1 };
@@ -162,6 +163,45 @@ static void a_gray_list(void)
         h->events[0] = '\0';
         host_close(h);
     }
+}
+
+/* The same for a chain each of whose objects owns another one, too: many of them are found before the chain ends. */
+static void many_gray_at_a_time(void)
+{
+    const int n = 500;
+    host_options options = { .unchecked = 1, .moving = HOST_STAY, .incremental = 1, .without_generations = 1 };
+    host *h = host_open(&options);
+    rrc_object *first = knot_new(h, &Keeping, 0), *ob = first, *last;
+    int i;
+
+    for (i = 1; i < n; i++, ob = KNOT(ob)->ref[1]) {
+        KNOT(ob)->ref[0] = knot_new(h, &Keeping, 0);
+        KNOT(ob)->ref[1] = knot_new(h, &Keeping, 0);
+    }
+    last = KNOT(ob)->ref[0] = knot_new(h, &Knot, 7);
+    KNOT(last)->ref[0] = first;
+    keeps = 1;
+    host_major(h);
+    check_int(host_stats(h).pending, 2 * n);
+    host_start(h);
+    rrc_major_collection_work(h->heap, 0);
+    while (host_stats(h).pending > 1)
+        check(rrc_run_pending(h->heap, 1) > 0);
+    h->events[0] = '\0';
+    rrc_incref(h->heap, first);
+    check_int(host_stats(h).pending, 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    host_major(h);
+    check_events(h, "");
+    check_ptr(KNOT(last)->ref[0], first);
+    keeps = 0;
+    rrc_decref(h->heap, first);
+    knot_collect(h);
+    knot_collect(h);
+    check_int(host_stats(h).objects, 0);
+    check_int(host_stats(h).uncollectable, 0);
+    h->events[0] = '\0';
+    host_close(h);
 }
 
 static void a_gray_list_in_little_stack(void)
@@ -517,6 +557,7 @@ static void a_disabled_search_costs_nothing(void)
 UNIT_GROUP(gc_scale,
     UNIT(a_list_in_little_stack),
     UNIT(a_gray_list_in_little_stack),
+    UNIT(many_gray_at_a_time),
     UNIT(a_list_in_portions),
     UNIT(a_border_chain_in_little_stack),
     UNIT(a_host_that_does_not_report),
