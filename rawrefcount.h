@@ -1800,7 +1800,7 @@ typedef struct rrci_waiting {
     int           forgives;         /* what a search finds alive has not been cleared: see rrci_forgive */
     rrci_gc_kind  working;          /* in heaps with wrappers: the kind of work that was begun last */
     int           running;          /* inside rrci_do_pending */
-    int           is_hidden;        /* there may be garbage, which rrc_from_obj does not find */
+    unsigned      is_hidden;        /* there may be garbage, which rrc_from_obj does not find */
 } rrci_waiting;
 
 /* Calls of the program's code that are in progress. */
@@ -4539,7 +4539,8 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 /* C, or the header, has dropped its last reference to ob, which is linked. */
 static RRCI_NOINLINE void rrci_reached_bias(rrc_heap *heap, rrc_object *ob)
 {
-    if (!rrci_in_collection(heap) && !rrci_link_holds(heap, ob) && !rrci_awaits_search(heap, ob))
+    if ((heap->rest != RRCI_MUTATOR || !RRCI_LISTENS(heap)) && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob)
+        && !rrci_awaits_search(heap, ob))
         rrci_part(heap, ob, 1);
     else
         rrci_tell(heap, ob, RRCI_NEWS_LET_GO);
@@ -4840,7 +4841,7 @@ static RRCI_COLD rrc_object *rrci_from_obj_otherwise(rrc_heap *heap, rrc_gcref p
 
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
 {
-    if (heap == NULL || p == NULL || heap->state != RRCI_MUTATOR || heap->waiting.is_hidden)
+    if (heap == NULL || p == NULL || ((unsigned)heap->state | heap->waiting.is_hidden) != RRCI_MUTATOR)  /* (one test) */
         return rrci_from_obj_otherwise(heap, p);
     return rrci_from_obj(heap, p);
 }

@@ -225,8 +225,8 @@ static void *reallocate(void *userdata, void *ptr, size_t old_size, size_t new_s
 
 static int is_young(void *userdata, rrc_gcref p)
 {
-    (void)userdata, (void)p;
-    check(!"a closed heap asks which p is young");
+    (void)userdata;
+    check_ptr(p, NULL);                 /* a closed heap does not ask */
     return 1;
 }
 
