@@ -5097,8 +5097,6 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
     size_t first, i, stop;
     const int only_young = heap->state == RRCI_MINOR && list < &heap->links.list[RRCI_P_YOUNG];
     int special = only_young;           /* some p's are passed over, or have moved */
-    if (end > list->count)
-        end = list->count;
     first = (end + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
     stop = max < first ? first - max : 0;
     for (i = first > 2 * RRCI_SEGMENT ? first - 2 * RRCI_SEGMENT : 0; i < end; i++)
@@ -6115,12 +6113,12 @@ static int rrci_goes_by_count(rrc_heap *heap, rrc_object *ob, int is_kept, int k
         || (!is_kept && !keeps && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
 }
 
-/* Garbage that its tp_clear has not broken is garbage again. It is tried once more. (As long as slots run, or the end
-   of the heap looks for the order, owners may be left that go later.) */
+/* Garbage that its tp_clear has not broken is garbage again. It is tried once more. (As long as pending work is done,
+   or the end of the heap looks for the order, owners may be left that go later.) */
 static void rrci_note_uncollectable(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if ((head->is.word & RRCI_GC_CLEARED) == 0 || heap->waiting.running || heap->waiting.orders != RRCI_NO_ORDER)
+    if ((head->is.word & RRCI_GC_CLEARED) == 0 || heap->waiting.running)
         return;
     if ((head->is.word & RRCI_GC_UNCOLLECTABLE) == 0) {
         rrci_set_uncollectable(&heap->tracked, head, 1);
@@ -6734,16 +6732,16 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 #else
 /* What a build without cycles has in place of all this. */
 
-static void rrci_mark_without_cycles(rrc_heap *heap, const char *function)
+static void rrci_mark_without_cycles(rrc_heap *heap, int is_early, int searches, const char *function)
 {
+    (void)is_early, (void)searches;
     rrci_trace_lists(heap, 0, function);
     rrci_trace_lists(heap, RRCI_YOUNG, function);
     RRC_HOST_PROPAGATE(heap);
     heap->state = RRCI_MARKING;
 }
 
-#define rrci_finish_marking(heap, is_early, searches, function) \
-    ((void)(is_early), (void)(searches), rrci_mark_without_cycles(heap, function))
+#define rrci_finish_marking rrci_mark_without_cycles
 #define rrci_free_whole(heap, keeps, function) rrci_sweep_all(heap, function)
 #define rrci_wants_search(heap) 0
 #define rrci_has_kept(heap, function) 1
