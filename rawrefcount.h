@@ -1364,8 +1364,10 @@ int strcmp(const char *a, const char *b);
 #endif
 
 #ifdef RRC_HOST_IS_YOUNG
-#define RRCI_HAS_GENERATIONS(heap) ((heap)->layer == NULL)
+#define RRCI_YOUNG_IS_FIXED 1
+#define RRCI_HAS_GENERATIONS(heap) 1
 #else
+#define RRCI_YOUNG_IS_FIXED 0
 #define RRCI_HAS_GENERATIONS(heap) ((heap)->desc.is_young != NULL)
 #define RRC_HOST_IS_YOUNG(heap, p) ((heap)->desc.is_young((heap)->desc.userdata, (p)))
 #endif
@@ -3324,15 +3326,22 @@ RRCI_ALWAYS_INLINE int rrci_is_wrapper(const rrc_heap *heap, rrc_object *ob)
 /* More references than visits can explain, also if there are more of them by then. */
 #define RRCI_INEXPLICABLE (INTPTR_MAX / 16)
 
+static void rrci_outside_error(rrc_heap *heap, const char *function, rrc_object *ob, intptr_t count)
+{
+#ifndef RRC_NO_STDIO
+    char detail[100];
+    snprintf(detail, sizeof detail, "it returned %lld; the object counts as held", (long long)count);
+#else
+    const char *detail = "the object counts as held";
+    (void)count;
+#endif
+    rrci_error(heap, RRC_EOUTSIDE, function, ob, NULL, detail);
+}
+
 /* The number of references to a wrapper's foreign object that are not the wrapper's own; 0 if ob is no wrapper;
    RRCI_INEXPLICABLE if tp_outside returns a wrong number. */
 static RRCI_NOINLINE intptr_t rrci_ask_outside(rrc_heap *heap, rrc_object *ob, const char *function)
 {
-#ifndef RRC_NO_STDIO
-    char detail[100];
-#else
-    const char *detail = "the object counts as held";
-#endif
     intptr_t count;
     if (!rrci_is_wrapper(heap, ob))
         return 0;
@@ -3341,10 +3350,7 @@ static RRCI_NOINLINE intptr_t rrci_ask_outside(rrc_heap *heap, rrc_object *ob, c
     RRCI_END_HOOK(heap);
     if (count >= 0)
         return count;
-#ifndef RRC_NO_STDIO
-    snprintf(detail, sizeof detail, "it returned %lld; the object counts as held", (long long)count);
-#endif
-    rrci_error(heap, RRC_EOUTSIDE, function, ob, NULL, detail);
+    rrci_outside_error(heap, function, ob, count);
     return RRCI_INEXPLICABLE;
 }
 

@@ -188,42 +188,6 @@ static void one_is_crowded_out(void)
     }
 }
 
-/* A wrapper that is one of them is held from outside, as others are. */
-static intptr_t references_from_outside;
-
-static intptr_t count_references(rrc_heap *heap, rrc_object *self)
-{
-    return (void)heap, (void)self, references_from_outside;
-}
-
-static void a_wrapper_is_crowded_out(void)
-{
-    enum { OTHERS = 50 };
-    static const rrc_type Wrapper = { .tp_name = "Wrapper", .tp_basicsize = sizeof(node), .tp_dealloc = node_dealloc,
-                                      .tp_outside = count_references };
-    int i;
-
-    for (references_from_outside = 0; references_from_outside < 2; references_from_outside++) {
-        host *h = open_demoting();
-        size_t id = host_rooted(h, HOST_OLD);
-        rrc_object *ob = ob_new(h, &Wrapper);
-
-        unit_context("references %d", (int)references_from_outside);
-        check_int(rrc_link(h->heap, host_at(h, id), ob, RRC_P | RRC_GIVE), RRC_OK);
-        host_note_link(h, id);
-        for (i = 0; i < OTHERS; i++)
-            ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
-        host_demote(h, id);
-        host_major(h);
-        host_unroot(h, id);
-        host_minor(h);
-        check_int(host_is_alive(h, id), references_from_outside);
-        check_int(rrc_run_pending(h->heap, 0), !references_from_outside);
-        host_close(h);
-    }
-    references_from_outside = 0;
-}
-
 /* The dictionary of the old links keeps the room for those that became young to come back: rrc_check looks. */
 static void demotion_leaves_room_for_promotion(void)
 {
@@ -353,6 +317,6 @@ UNIT_GROUP(demotion,
     UNIT(an_empty_dictionary_may_be_too_small),
     UNIT(any_dictionary_may_be_too_small),
     UNIT(youth_that_was_not_announced), WITHOUT_GENERATIONS
-    UNIT(only_the_crowded_out_are_asked_for), UNIT(one_is_crowded_out), UNIT(a_wrapper_is_crowded_out), UNIT(demotion_leaves_room_for_promotion),
+    UNIT(only_the_crowded_out_are_asked_for), UNIT(one_is_crowded_out), UNIT(demotion_leaves_room_for_promotion),
            UNIT(a_demoted_p_can_die_young), UNIT(a_demoted_p_has_one_p_link),
            UNIT(thousands_find_room_in_the_end), UNIT(many_are_demoted));

@@ -171,9 +171,14 @@ static void many_gray_at_a_time(void)
     const int n = 500;
     host_options options = { .unchecked = 1, .moving = HOST_STAY, .incremental = 1, .without_generations = 1 };
     host *h = host_open(&options);
-    rrc_object *first = knot_new(h, &Keeping, 0), *ob = first, *last;
+    rrc_object *first = knot_new(h, &Keeping, 0), *ob = first, *last, *watched, *others[2];
     int i;
 
+    watched = knot_new(h, &Knot, 0);
+    ob_link(h, O, host_rooted(h, HOST_OLD), watched, FULL);
+    rrc_decref(h->heap, watched);
+    for (i = 0; i < 2; i++)
+        others[i] = knot_new(h, &Knot, 0);
     for (i = 1; i < n; i++, ob = KNOT(ob)->ref[1]) {
         KNOT(ob)->ref[0] = knot_new(h, &Keeping, 0);
         KNOT(ob)->ref[1] = knot_new(h, &Keeping, 0);
@@ -188,6 +193,8 @@ static void many_gray_at_a_time(void)
     while (host_stats(h).pending > 1)
         check(rrc_run_pending(h->heap, 1) > 0);
     h->events[0] = '\0';
+    check(REFCNT(watched) < 0);
+    rrc_gc_untrack(h->heap, others[0]);         /* (others are before and behind the place that is empty now) */
     rrc_incref(h->heap, first);
     check_int(host_stats(h).pending, 0);
     check_int(rrc_check(h->heap), RRC_OK);
@@ -196,9 +203,11 @@ static void many_gray_at_a_time(void)
     check_ptr(KNOT(last)->ref[0], first);
     keeps = 0;
     rrc_decref(h->heap, first);
+    rrc_decref(h->heap, others[0]);
+    rrc_decref(h->heap, others[1]);
     knot_collect(h);
     knot_collect(h);
-    check_int(host_stats(h).objects, 0);
+    check_int(host_stats(h).objects, 1);
     check_int(host_stats(h).uncollectable, 0);
     h->events[0] = '\0';
     host_close(h);

@@ -1022,7 +1022,37 @@ static void a_path_goes_through_a_held_proxy(void)
     end(h);
 }
 
-UNIT_GROUP(outside, UNIT(a_foreign_reference_holds_a_wrapper), UNIT(a_proxy_lives_as_long_as_foreign_references),
+/* A wrapper whose p is young again, but whose link found no room among the young ones, is held like others. */
+static void a_wrapper_is_crowded_out(void)
+{
+    enum { OTHERS = 50 };
+    host_options options = { .demotes = 1, .moving = HOST_STAY };
+    int held, i;
+
+    for (held = 0; held < 2; held++) {
+        host *h = host_open(&options);
+        size_t p = host_rooted(h, HOST_OLD);
+        rrc_object *ob = wrap(h, &PlainWrapper);
+        foreign *f = held ? foreign_take(F(ob)) : NULL;
+
+        unit_context("held %d", held);
+        check_int(rrc_link(h->heap, host_at(h, p), ob, RRC_P | RRC_GIVE), RRC_OK);
+        host_note_link(h, p);
+        for (i = 0; i < OTHERS; i++)
+            ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+        host_demote(h, p);
+        host_major(h);
+        host_unroot(h, p);
+        host_minor(h);
+        check_int(host_is_alive(h, p), held);
+        check_int(rrc_run_pending(h->heap, 0), !held);
+        if (held)
+            foreign_drop(f);
+        end(h);
+    }
+}
+
+UNIT_GROUP(outside, UNIT(a_wrapper_is_crowded_out), UNIT(a_foreign_reference_holds_a_wrapper), UNIT(a_proxy_lives_as_long_as_foreign_references),
            UNIT(a_store_an_action_and_its_handler), UNIT(what_has_no_wrapper_is_a_part_of_its_only_owner),
            UNIT(foreign_cycles_are_cleared), UNIT(foreign_cycles_end),
            UNIT(what_saves_itself_ends_no_end),

@@ -2207,7 +2207,7 @@ static const rrci_layer rrci_closed_layer = {
 /* Is a hook missing, or one there that the header supplies? */
 static const char *rrci_wrong_closed_hook(const rrc_desc *desc, const rrc_closed_desc *closed)
 {
-    if (desc->survivor != NULL || desc->parted != NULL || RRCI_SURVIVOR_IS_FIXED)
+    if (desc->survivor != NULL || desc->parted != NULL || RRCI_SURVIVOR_IS_FIXED || RRCI_YOUNG_IS_FIXED)
         return "in a closed heap survivor and parted are the header's";
     return closed->pin == NULL ? "pin is missing" : closed->new_node == NULL ? "new_node is missing"
          : closed->write_node == NULL ? "write_node is missing" : closed->join == NULL ? "join is missing" : NULL;
