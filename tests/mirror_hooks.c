@@ -1834,6 +1834,49 @@ static void a_step_keeps_what_it_has_noted(void)
     check_int(rrc_heap_free(heap), 0);
 }
 
+/* A ring is garbage, and some of it has been weak for long. C gets hold of one of the ring between any two slices of the
+   step that finds it: what stands for that one is rooted, whether the ring waits by then, in part or not. */
+static void garbage_is_taken_in_any_slice(void)
+{
+    enum { LENGTH = 6 };
+    int ends = 0, k, i;
+    size_t slices;
+
+    for (slices = 1; !ends; slices++)
+        for (k = 0; k < LENGTH; k += 2) {
+            hand *h = open_hand();
+            rrc_object *ring[LENGTH];
+            size_t n;
+
+            unit_context("%d slices, ring[%d]", (int)slices, k);
+            for (i = 0; i < LENGTH; i++)
+                ring[i] = new_thing(h, &Tracked);
+            for (i = 1; i < LENGTH; i++)
+                give(ring[i - 1], 0, ring[i]);
+            own(h, ring[LENGTH - 1], 0, ring[0]);
+            step(h);
+            check(IS_WEAK(ring[LENGTH - 1]) && !IS_WEAK(ring[0]));
+            rrc_decref(h->heap, ring[0]);
+            ends = 0;
+            for (n = 0; n < slices && !ends; n++)
+                ends = rrc_closed_work(h->heap, 1) < 1;
+            rrc_incref(h->heap, ring[k]);
+            check(!IS_WEAK(ring[k]));
+            check_int(node_cell(h, ring[k])->is_pinned, 1);
+            check_int(rrc_closed_step(h->heap), RRC_OK);
+            check_int(rrc_run_pending(h->heap, 0), 0);
+            step(h);
+            check_int(h->deallocs, 0);
+            check_int(node_cell(h, ring[k])->is_pinned, 1);
+            check_int(node_cell(h, ring[(k + 1) % LENGTH])->is_pinned, 0);
+            rrc_decref(h->heap, ring[k]);
+            step(h);
+            rrc_run_pending(h->heap, 0);
+            check_int(h->deallocs, LENGTH);
+            close_hand(h);
+        }
+}
+
 /* ---- links that change ---- */
 
 /* The owner waits to be cleared when its child gets another p, and comes back. */
@@ -3868,6 +3911,7 @@ UNIT_GROUP(mirror_hook_calls, UNIT(many_are_untracked_in_a_hook), UNIT(linked_wh
     UNIT(a_node_is_kept_in_its_own_hook),
     UNIT(a_node_of_the_hosts_comes_back),
     UNIT(collections_alone_root_what_c_holds),
+    UNIT(garbage_is_taken_in_any_slice),
     UNIT(a_host_with_generations),
     UNIT(hooks_end_with_the_heap),
     UNIT(links_without_a_bias),
