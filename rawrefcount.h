@@ -1950,9 +1950,10 @@ static const char *rrci_type_name(rrc_object *ob)
 {
     const rrc_type *type = ob != NULL ? RRC_TYPE(ob) : NULL;
     if (ob != NULL && rrci_is_freed(ob)) {
-        uintptr_t poison, tagged = (uintptr_t)type;
+        uintptr_t poison;
         memset(&poison, RRCI_POISON, sizeof poison);
-        type = RRCI_TAGS_FREED && (tagged & 1) != 0 && tagged != poison ? (const rrc_type *)(tagged - 1) : NULL;
+        type = RRCI_TAGS_FREED && ((uintptr_t)type & 1) != 0 && (uintptr_t)type != poison
+                   ? (const rrc_type *)((uintptr_t)type - 1) : NULL;
     }
     return type != NULL && type->tp_name != NULL ? type->tp_name : "?";
 }

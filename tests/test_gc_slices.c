@@ -1708,6 +1708,7 @@ static void a_finalizer_starts_in_gc_collect(void)
     rrc_gc_collect(h->heap);
     check(h->on_finalize == NULL);
     check(h->slices != 0);
+    check_int(rrc_major_collection_work(h->heap, 1), 1);
     all_is_swept(h);
     check(host_is_alive(h, p));
     check_ptr(rrc_to_obj(h->heap, view), host_at(h, p));
