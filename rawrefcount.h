@@ -2097,7 +2097,7 @@ static void *rrci_resize_table(rrc_heap *heap, void *table, size_t old_size, siz
     table = rrci_heap_realloc(heap, table, old_size, new_size);
     if (table != NULL || new_size == 0)
         heap->stats.memory += new_size - old_size;
-    return table;
+    return new_size > 0 ? table : NULL;         /* (a hook may return anything for memory that it has freed) */
 }
 
 static void *rrci_alloc_table(rrc_heap *heap, size_t size)

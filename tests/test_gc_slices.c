@@ -2130,28 +2130,35 @@ static void count_wrong(void *userdata, const rrc_log_item *item)
 }
 
 /* p's must not move if the sweep is divided: the old address is kept. */
+static rrc_heap *start_with_one_link(rrc_desc *desc, rrc_object **ob)
+{
+    rrc_heap *heap;
+
+    desc->trace = keep;
+    desc->survivor = move;
+    desc->log = count_wrong;
+    desc->incremental = 1;
+    heap = rrc_heap_new(desc);
+    check(heap != NULL);
+    *ob = rrc_new(heap, &Plain);
+    check_int(rrc_link(heap, &cells[0], *ob, RRC_P), RRC_OK);
+    check_int(rrc_major_collection_start(heap), RRC_OK);
+    wrong_moves = 0;
+    return heap;
+}
+
 static void moves_are_ignored_in_slices(void)
 {
-    rrc_desc desc;
+    rrc_desc desc = { .reports_marks = 1 };
     rrc_heap *heap;
     rrc_object *ob;
 
     if (HOST_MACROS)
         return;                         /* the hooks are those of host.h */
-    memset(&desc, 0, sizeof desc);
-    desc.trace = keep;
-    desc.survivor = move;
-    desc.log = count_wrong;
-    desc.incremental = desc.reports_marks = 1;
-    heap = rrc_heap_new(&desc);
-    check(heap != NULL);
-    ob = rrc_new(heap, &Plain);
-    check_int(rrc_link(heap, &cells[0], ob, RRC_P), RRC_OK);
-    check_int(rrc_major_collection_start(heap), RRC_OK);
+    heap = start_with_one_link(&desc, &ob);
     check_int(rrc_major_collection_trace(heap), RRC_OK);
     check_int(rrc_major_collection_keep(heap), RRC_OK);
     moved_to = &cells[1];
-    wrong_moves = 0;
     check_int(rrc_major_collection_sweep(heap, 0) > 0, 1);
     moved_to = NULL;
     check_int(wrong_moves, HOST_DEBUG);
@@ -2165,26 +2172,15 @@ static int is_always_young(void *userdata, rrc_gcref p) { return (void)userdata,
 
 static void young_objects_move_in_the_free_call(void)
 {
-    rrc_desc desc;
+    rrc_desc desc = { .is_young = is_always_young };
     rrc_heap *heap;
     rrc_object *ob;
 
     if (HOST_MACROS || !HOST_MOVES)
         return;                         /* the hooks are those of host.h, or nothing moves */
-    memset(&desc, 0, sizeof desc);
-    desc.trace = keep;
-    desc.survivor = move;
-    desc.is_young = is_always_young;
-    desc.log = count_wrong;
-    desc.incremental = 1;
-    heap = rrc_heap_new(&desc);
-    check(heap != NULL);
-    ob = rrc_new(heap, &Plain);
-    check_int(rrc_link(heap, &cells[0], ob, RRC_P), RRC_OK);
-    check_int(rrc_major_collection_start(heap), RRC_OK);
+    heap = start_with_one_link(&desc, &ob);
     check_int(rrc_major_collection_trace(heap), RRC_OK);
     moved_to = &cells[1];
-    wrong_moves = 0;
     check_int(rrc_major_collection_free(heap), RRC_OK);
     moved_to = NULL;
     check_int(wrong_moves, 0);
