@@ -2,6 +2,7 @@
 
 #include "knots.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- failure at every point ---- */
@@ -594,6 +595,38 @@ static void the_young_table_shrinks(void)
     host_close(h);
 }
 
+/* A hook may return anything when it has freed memory: the caller of rrc_realloc gets NULL. */
+static void *free_and_return_something(void *userdata, void *ptr, size_t old_size, size_t new_size)
+{
+    (void)old_size;
+    if (new_size > 0)
+        return realloc(ptr, new_size);
+    free(ptr);
+    return userdata;
+}
+
+static void keep_nothing(void *userdata, rrc_gcref p) { (void)userdata, (void)p; }
+static rrc_gcref all_survive(void *userdata, rrc_gcref p) { return (void)userdata, p; }
+
+static void what_was_freed_is_null(void)
+{
+    int something;
+    rrc_desc desc = { .userdata = &something, .trace = keep_nothing, .survivor = all_survive,
+                      .realloc = free_and_return_something };
+    rrc_heap *heap;
+    void *memory;
+
+    if (HOST_MACROS)
+        return;                         /* the hooks are those of host.h */
+    heap = rrc_heap_new(&desc);
+    check(heap != NULL);
+    memory = rrc_realloc(heap, NULL, 0, 100);
+    check(memory != NULL);
+    check_ptr(rrc_realloc(heap, memory, 100, 0), NULL);
+    check_ptr(rrc_realloc(heap, NULL, 0, 0), NULL);
+    check_int(rrc_heap_free(heap), 0);
+}
+
 UNIT_GROUP(memory,
     UNIT(each_allocation_fails_once),
     UNIT(all_allocations_fail_from_some_point_on),
@@ -611,4 +644,4 @@ UNIT_GROUP(memory,
     UNIT(a_type_that_changes_while_it_waits),
     UNIT(native_bytes_are_added_up),
     UNIT(objects_are_measured),
-    UNIT(what_was_measured_is_taken_back));
+    UNIT(what_was_measured_is_taken_back), UNIT(what_was_freed_is_null));
